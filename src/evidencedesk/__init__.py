@@ -1,0 +1,1 @@
+"""EvidenceDesk: answers from your own documents, each sentence tied to a quote that code checked."""

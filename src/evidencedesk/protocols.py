@@ -1,0 +1,274 @@
+"""The ports. Their docstrings are the contract; ``evidencedesk.testing`` has a suite for each.
+
+A store is read through a :class:`Snapshot`, which is bound to one reader's access filter and one
+committed state, and written through a :class:`Writer`, which cannot search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidencedesk.access import AccessFilter
+from evidencedesk.model import (
+    Candidates,
+    Chunk,
+    ChunkingSettings,
+    Document,
+    DocumentRecord,
+    EmbeddingSpec,
+    Generation,
+    Hit,
+    IndexedChunk,
+    LogEntry,
+    ParsedDocument,
+    Reply,
+    Request,
+    StoreQuery,
+    TokenVectors,
+)
+
+
+class Clock(Protocol):
+    """Where time comes from. Passed in, so that output can be reproduced byte for byte."""
+
+    def now(self) -> datetime:
+        """The time of day, UTC, aware."""
+
+    def monotonic(self) -> float:
+        """Seconds from an arbitrary start; never goes back."""
+
+
+class Parser(Protocol):
+    """Turns the bytes of one format into canonical text with blocks and anchors.
+
+    Run in a child process with limits when the bytes are untrusted. Never opens the network, a file
+    or another program's output; everything it needs is in the bytes.
+    """
+
+    name: str
+    version: str
+    media_types: tuple[str, ...]
+
+    def parse(self, data: bytes, file_name: str) -> ParsedDocument:
+        """Parse ``data``; ``file_name`` is a hint and is never opened.
+
+        Raises:
+            ParseError: with one of its codes when the content cannot be read.
+            MetadataError: when front matter is wrong.
+        """
+
+
+class Embedder(Protocol):
+    """A sentence embedding model. Deterministic: a text's vector does not depend on its batch."""
+
+    @property
+    def spec(self) -> EmbeddingSpec:
+        """What the model is; recorded in the index."""
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors of the texts (passage prefix added), shape (len(texts), dimensions)."""
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Unit vector of the question (query prefix added), shape (dimensions,)."""
+
+    def token_vectors(self, texts: Sequence[str], *, query: bool = False) -> list[TokenVectors]:
+        """Token vectors of each text, as encoded inside that text."""
+
+
+class Reranker(Protocol):
+    """Scores question and passage together."""
+
+    name: str
+
+    def rerank(self, question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+        """The same hits, best first, with new ``score``."""
+
+
+class Generator(Protocol):
+    """Writes a reply to a request. What it says is not believed until it is verified."""
+
+    name: str
+
+    def generate(self, request: Request) -> Reply:
+        """The reply; provider failures after bounded retries are a reply with that stop reason."""
+
+
+class Judge(Protocol):
+    """A second opinion on whether quotes bear a claim out."""
+
+    name: str
+
+    def supports(self, claim: str, quotes: Sequence[str]) -> bool:
+        """True when the quotes bear the claim out.
+
+        Raises:
+            ModelError: when the judge cannot be asked; the claim then counts as unsupported.
+        """
+
+
+class Snapshot(Protocol):
+    """One reader's view of one committed state. Holds nothing that its access filter does not admit.
+
+    Everything it returns, scores and statistics included, is a function of the admitted documents
+    and of the order in which they were indexed, and of nothing else.
+    """
+
+    @property
+    def access(self) -> AccessFilter:
+        """The filter it was opened with."""
+
+    @property
+    def generation(self) -> Generation:
+        """The generation that answers."""
+
+    def search(self, query: StoreQuery) -> Candidates:
+        """The best by keyword and the best by vector, with statistics over everything visible.
+
+        BM25 with k1 = 1.2, b = 0.75 and idf = ln(1 + (N - df + 0.5) / (df + 0.5)), where N, df and
+        the average length are over visible chunks of the active generation (Robertson and
+        Zaragoza, The Probabilistic Relevance Framework, 2009). Ties are broken by key.
+        """
+
+    def sentence_vectors(self, keys: Sequence[int]) -> list[NDArray[np.float32]]:
+        """Sentence vectors of the chunks, each of shape (sentences, dimensions); none: (0, d)."""
+
+    def chunks(self, keys: Sequence[int]) -> tuple[Chunk, ...]:
+        """The chunks with these keys, in the order of the keys.
+
+        Raises:
+            KeyError: a key that this snapshot does not hold.
+        """
+
+    def chunk(self, chunk_id: str) -> Chunk | None:
+        """The chunk, or None when there is none that this reader may see."""
+
+    def document(self, document_id: str) -> Document | None:
+        """The document with its text, blocks and boxes, or None when there is none to be seen."""
+
+    def document_chunks(self, document_id: str) -> tuple[Chunk, ...]:
+        """The chunks of a visible document in order; empty when there is none to be seen."""
+
+    def documents(self) -> Iterator[DocumentRecord]:
+        """Records of all visible documents, by id."""
+
+    def history(self, document_id: str) -> tuple[DocumentRecord, ...]:
+        """Earlier versions of a visible document, newest first."""
+
+    def historic_text(self, document_id: str, content_hash: str) -> str | None:
+        """Canonical text of an earlier version of a visible document, or None."""
+
+    def log(self, limit: int = 100) -> tuple[LogEntry, ...]:
+        """Newest entries of the tenant's ingestion log; empty unless the reader is administrator."""
+
+
+class Writer(Protocol):
+    """The operator's side of a store: changes documents, cannot search.
+
+    Each method that changes something is one transaction: readers see all of it or nothing, and a
+    process killed at any instant leaves all of it or nothing.
+    """
+
+    def record(self, tenant: str, document_id: str) -> DocumentRecord | None:
+        """What is stored under this key, or None."""
+
+    def records(self, tenant: str) -> Iterator[DocumentRecord]:
+        """Records of all documents of the tenant, by id."""
+
+    def document(self, tenant: str, document_id: str) -> Document | None:
+        """The stored document with its text, for re-chunking; or None."""
+
+    def generations(self) -> tuple[Generation, ...]:
+        """Generations that take writes, by id; exactly one is active."""
+
+    def cached_vectors(
+        self, keys: Sequence[str]
+    ) -> Mapping[str, tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """For each embedding key already stored: (vector, sentence vectors)."""
+
+    def replace_document(
+        self, document: Document, chunks: Mapping[int, Sequence[IndexedChunk]]
+    ) -> None:
+        """Store the document with its chunks for every live generation id, all old ones out.
+
+        The text stored before, if it differs, becomes history.
+        """
+
+    def update_document(self, document: Document) -> None:
+        """Change rights, status, owner, version, source, file hash and locations; text unchanged.
+
+        Chunk locations are moved by re-locating each stored chunk's span in ``document``.
+        Takes effect at once, without embedding.
+        """
+
+    def fill_vectors(
+        self, tenant: str, document_id: str, chunks: Mapping[int, Sequence[IndexedChunk]]
+    ) -> None:
+        """Give vectors to the chunks of an unchanged document, without any instant without them."""
+
+    def remove_document(self, tenant: str, document_id: str) -> bool:
+        """Remove chunks, vectors, postings, text and history; False when there was none."""
+
+    def append_log(self, entries: Sequence[LogEntry]) -> None:
+        """Append to the ingestion log."""
+
+    def begin_generation(
+        self, embedding: EmbeddingSpec | None, chunking: ChunkingSettings, normalisation: str
+    ) -> Generation:
+        """A new generation in state ``building``; documents must then be replaced into it.
+
+        Raises:
+            IndexingError: ``generation_exists`` when one is being built already.
+        """
+
+    def put_chunks(
+        self, generation: int, tenant: str, document_id: str, chunks: Sequence[IndexedChunk]
+    ) -> None:
+        """Store the chunks of one unchanged document in one generation."""
+
+    def switch_generation(self, generation: int) -> None:
+        """Make it active in one step; the one active before becomes ``previous``."""
+
+    def discard_generation(self, generation: int) -> None:
+        """Drop a generation that is not active."""
+
+    def set_embedding(self, generation: int, embedding: EmbeddingSpec) -> None:
+        """Record the model of a keyword-only generation that is now given vectors."""
+
+
+class Store(Protocol):
+    """Where documents, chunks, vectors and postings live. Safe for threads and processes."""
+
+    def read(self, *, access: AccessFilter) -> AbstractContextManager[Snapshot]:
+        """A snapshot of the latest committed state, seen through ``access``. Never blocks."""
+
+    def write(self) -> AbstractContextManager[Writer]:
+        """A writer.
+
+        Raises:
+            IndexUnavailableError: ``index_busy``, ``index_read_only`` or ``disk_full``.
+        """
+
+    def check(self) -> tuple[str, ...]:
+        """Everything that does not agree (hashes, counts, vectors, postings); empty when all does."""
+
+    def close(self) -> None:
+        """Release files; the store must not be used afterwards."""
+
+
+__all__ = [
+    "Clock",
+    "Embedder",
+    "Generator",
+    "Judge",
+    "Parser",
+    "Reranker",
+    "Snapshot",
+    "Store",
+    "Writer",
+]
