@@ -1,0 +1,70 @@
+# The same few commands for people and for CI. Only Python 3.11+, make and a package index are needed.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+DATA ?= ../shared/data
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint fix types layers unit docs slow bench coverage lock clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: $(BIN)/python requirements/run.txt pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+demo: $(VENV)/.run ## install, fetch the semantic model, ingest the sample corpora, answer eight questions
+	@$(BIN)/python scripts/demo.py
+
+test: lint types layers unit ## everything that must pass: lint, types, layers, tests, documentation examples
+
+lint: $(VENV)/.dev ## rules and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+fix: $(VENV)/.dev ## format and mend what can be mended
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(VENV)/.dev ## strict type check
+	$(BIN)/mypy
+
+layers: $(VENV)/.dev ## dependencies point one way
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.dev ## tests and documentation examples
+	$(BIN)/python -m pytest
+
+docs: $(VENV)/.dev ## run the examples of README and docs
+	$(BIN)/python -m pytest tests/project
+
+slow: $(VENV)/.dev ## the minutes-long tests (200 kills, long fuzzing)
+	$(BIN)/python -m pytest -m slow
+
+bench: $(VENV)/.dev ## every benchmark, one after the other; DATA=path of the public data
+	$(BIN)/python -m benchmarks.store
+	$(BIN)/python -m benchmarks.ingest
+	$(BIN)/python -m benchmarks.beir $(DATA)/scifact
+	$(BIN)/python -m benchmarks.xquad $(DATA)/xquad
+
+coverage: $(VENV)/.dev ## which lines the tests reach
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+lock: $(VENV)/.dev ## choose and pin the newest dependencies
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in -o requirements/run.txt
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --group dev -c requirements/run.txt -o requirements/dev.txt
+
+clean: ## remove everything that was made here
+	rm -rf $(VENV) .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache demo-desk htmlcov .coverage*
