@@ -163,7 +163,8 @@ class Document:
     ``Document(id="a", text="...")`` is enough for trying things; ingestion fills in the rest.
     ``roles`` and ``deny`` empty means administrators only. ``source`` is a path or URL that a
     person can open; ``root`` is the PATH given to ``ingest`` under which it was found. ``status``
-    is one of ``current superseded draft archived``.
+    is one of ``current superseded draft archived``. ``inputs_hash`` covers everything the document
+    was made from (bytes, parser, metadata given beside the file); an equal one means nothing to do.
     """
 
     id: str
@@ -190,6 +191,17 @@ class Document:
     supersedes: str = ""
     warnings: tuple[str, ...] = ()
     partial: bool = False
+    inputs_hash: str = ""
+
+    @cached_property
+    def location_hash(self) -> str:
+        """``sha256:<hex>`` of all anchors: equal hashes mean that every span has the same place."""
+        anchors = (
+            self.first_line,
+            self.pages,
+            [(b.start, b.end, b.heading, b.paragraph, b.row, b.element) for b in self.blocks],
+        )
+        return "sha256:" + hashlib.sha256(repr(anchors).encode("utf-8")).hexdigest()
 
     @cached_property
     def content_hash(self) -> str:

@@ -174,6 +174,7 @@ class DocumentRecord:
     vectors: int
     warnings: tuple[str, ...] = ()
     partial: bool = False
+    inputs_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
