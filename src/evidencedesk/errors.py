@@ -7,6 +7,7 @@ wrong and where, and a ``hint`` that says what to do. The tree::
     ├── UsageError             the caller asked for something that makes no sense
     │   ├── QuestionError      an empty or over-long question
     │   ├── AccessRuleError    a malformed or unknown role, tenant or status
+    │   ├── ChunkingError      an unknown chunking strategy, or an option out of range
     │   └── SettingsError      an unknown key or a value of the wrong kind
     ├── SourceError            one file, folder or URL could not be read; the others go on
     │   ├── MetadataError      front matter or a folder manifest is wrong
@@ -69,6 +70,12 @@ class AccessRuleError(UsageError):
     """A role, tenant or status that is malformed (``bad_role``, ...) or unknown (``unknown_role``)."""
 
     default_code = "access_rule"
+
+
+class ChunkingError(UsageError, ValueError):
+    """Chunking that makes no sense: ``unknown_strategy``, ``unknown_option`` or ``bad_option``."""
+
+    default_code = "bad_option"
 
 
 class SettingsError(UsageError):
