@@ -1,1 +1,1 @@
-"""Placeholder docstring; replaced by its stage."""
+"""Text: sentences, tokens, keyword terms, languages and the folding that quotes are compared by."""
