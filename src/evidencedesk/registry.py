@@ -1,0 +1,72 @@
+"""Finds parts by name and imports them when they are called; the one place that imports late.
+
+Adapters (stores, embedders, generators, parsers) are entry points of the groups
+``evidencedesk.<port>``: ours use the same door as anybody's. Commands and the names that
+``evidencedesk`` exports are given as ``module:attribute``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from evidencedesk.errors import ModelMissingError, SettingsError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+def load(target: str) -> Any:
+    """The object that ``module:attribute`` names.
+
+    Raises:
+        ModelMissingError: ``package_missing`` when a package that the module needs is not
+            installed.
+    """
+    module, _, attribute = target.partition(":")
+    try:
+        loaded = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise _missing_package(target, error, extra="") from error
+    return getattr(loaded, attribute)
+
+
+def adapter_names(port: str) -> tuple[str, ...]:
+    """Names of the installed adapters of a port (``stores``, ``embedders``, ...), sorted."""
+    return tuple(sorted({entry.name for entry in _entries(port)}))
+
+
+def adapter(port: str, name: str) -> Any:
+    """The adapter class called ``name`` of ``port``.
+
+    Raises:
+        SettingsError: ``unknown_adapter`` when none is called so; lists those there are.
+        ModelMissingError: ``package_missing`` when the adapter's package is not installed; names
+            the extra that brings it where the adapter declares one.
+    """
+    entry = next((entry for entry in _entries(port) if entry.name == name), None)
+    if entry is None:
+        raise SettingsError(
+            f"There is no {name!r} among the {port}: {', '.join(adapter_names(port))}.",
+            code="unknown_adapter",
+            hint=f"Use one of these, or install a package that has an entry point evidencedesk.{port}.",
+        )
+    try:
+        return entry.load()
+    except ModuleNotFoundError as error:
+        raise _missing_package(name, error, extra=", ".join(entry.extras)) from error
+
+
+def _entries(port: str) -> tuple[EntryPoint, ...]:
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=f"evidencedesk.{port}"))
+
+
+def _missing_package(wanted: str, error: ModuleNotFoundError, *, extra: str) -> ModelMissingError:
+    install = f"evidencedesk[{extra}]" if extra else (error.name or wanted).partition(".")[0]
+    return ModelMissingError(
+        f"{wanted!r} needs the package {error.name!r}, which is not installed.",
+        code="package_missing",
+        hint=f'Install it with: pip install "{install}"',
+    )

@@ -1,0 +1,269 @@
+"""The one table of settings: each field is a row with its name, type, default, unit and help.
+
+The commented file that ``init`` writes, ``docs/settings.md`` and ``doctor --settings`` are made from
+these rows (:mod:`evidencedesk.settings.render`), so a setting exists in all of them or in none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.fields import FieldInfo
+
+Name = Annotated[str, StringConstraints(min_length=1)]
+
+
+def _row(
+    default: Any,
+    help: str,  # noqa: A002 - the word that people know it by
+    *,
+    unit: str = "",
+    sample: Any = None,
+    path: bool = False,
+    **limits: Any,
+) -> Any:
+    """One row; ``sample`` is shown in the written file where the default is "not set"."""
+    extra = {"unit": unit, "sample": sample, "path": path}
+    return Field(default=default, description=help, json_schema_extra=extra, **limits)
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class IndexTable(_Table):
+    """Where the index lies."""
+
+    url: Name = _row("evidencedesk.desk", "Folder of the index.", path=True)
+
+
+class IngestionTable(_Table):
+    """Limits within which each file is read, in a process of its own."""
+
+    max_file_mb: int = _row(100, "Larger files are refused.", unit="megabytes", gt=0)
+    timeout_s: float = _row(60.0, "A file that takes longer is given up.", unit="seconds", gt=0)
+    memory_mb: int = _row(1024, "Memory that reading one file may take.", unit="megabytes", gt=0)
+    max_pages: int = _row(5000, "Files with more pages are refused.", unit="pages", gt=0)
+    threads: int = _row(
+        0, "How much is done side by side; 0 is one per core.", unit="threads", ge=0
+    )
+
+
+class EmbeddingTable(_Table):
+    """The semantic model. One model per index; changing it needs `evidencedesk reindex`."""
+
+    model: Name = _row(
+        "minilm",
+        'A model that `evidencedesk models list` shows, a folder with an ONNX model, or "none" for '
+        "keywords only.",
+    )
+    languages: tuple[str, ...] | None = _row(
+        None,
+        "Languages that the model knows, instead of those it declares. Text in other languages is "
+        "found by its words only.",
+        sample=["en"],
+    )
+    query_prefix: str | None = _row(
+        None, "Put before a question, instead of what the model declares.", sample="query: "
+    )
+    passage_prefix: str | None = _row(
+        None, "Put before a passage, instead of what the model declares.", sample="passage: "
+    )
+    batch_tokens: int = _row(
+        16384,
+        "How much text is handed to the model at a time. Bounds memory; changes no vector.",
+        unit="tokens",
+        gt=0,
+    )
+
+
+class ChunkingTable(_Table):
+    """How documents are cut. Changing it needs `evidencedesk reindex`."""
+
+    strategy: Literal["structure", "sentence", "paragraph", "fixed"] = _row(
+        "structure", "Which rule cuts: see docs/chunking.md."
+    )
+    max_tokens: int = _row(150, "Budget of a chunk (structure).", unit="tokens", gt=0)
+    overlap_sentences: int = _row(
+        0, "Sentences that a chunk repeats of the one before (structure, sentence).", ge=0
+    )
+    max_chars: int = _row(800, "Budget of a chunk (sentence).", unit="characters", gt=0)
+    size: int = _row(800, "Length of a window (fixed).", unit="characters", gt=0)
+    overlap: int = _row(0, "What two windows share (fixed).", unit="characters", ge=0)
+
+
+class RetrievalTable(_Table):
+    """How chunks are found and when what was found is enough to answer from."""
+
+    candidates: int = _row(100, "Best chunks by words, and by meaning, that are scored.", gt=0)
+    k: int = _row(8, "Chunks that are kept as evidence.", unit="chunks", gt=0)
+    threshold: float = _row(
+        0.5,
+        "Probability that the evidence answers the question below which there is no answer. "
+        "0 answers whatever was found.",
+        ge=0,
+        le=1,
+    )
+    min_vector_score: float | None = _row(
+        None, "Drops chunks with a lower cosine (for models whose scores you know).", sample=0.3
+    )
+    min_keyword_score: float | None = _row(
+        None, "Drops chunks with a lower BM25 score.", sample=2.0
+    )
+    languages: tuple[str, ...] = _row(
+        ("en",), "Languages of questions whose script does not tell; words are stemmed in each."
+    )
+    max_question_chars: int = _row(2000, "Longer questions are refused.", unit="characters", gt=0)
+
+
+class GenerationTable(_Table):
+    """Who writes the answer from the evidence."""
+
+    generator: Name = _row(
+        "extractive", "`extractive` answers with sentences of the evidence; it needs no model."
+    )
+    evidence_tokens: int = _row(
+        1600, "Evidence beyond this is left out, the weakest first.", unit="tokens", gt=0
+    )
+    max_output_tokens: int = _row(1024, "Limit on a reply.", unit="tokens", gt=0)
+
+
+class VerificationTable(_Table):
+    """What a statement must survive before anybody sees it."""
+
+    require: Literal["quoted", "proven"] = _row(
+        "quoted",
+        '"quoted" shows a paraphrase whose quotes are verbatim and marks it so; "proven" shows only '
+        "what stands in its quotes.",
+    )
+    on_failure: Literal["abstain", "trim"] = _row(
+        "abstain",
+        'What one failed check does: "abstain" rejects the whole answer, "trim" drops the failing '
+        "statements and says so.",
+    )
+
+
+class LocalAccess(_Table):
+    """Who somebody at the command line is. Whoever can read the index files is its operator."""
+
+    subject: str | None = _row(None, "Name, for logs. Gives no right.", sample="me@example.org")
+    roles: tuple[str, ...] = _row((), "Roles of a reader at the command line.")
+    administrator: bool = _row(
+        default=False, help="Whether such a reader sees every document of the tenant."
+    )
+
+
+class AccessTable(_Table):
+    """Who may see what."""
+
+    default_roles: tuple[str, ...] = _row(
+        (), "Roles of a document that names none. Empty: administrators only."
+    )
+    known_roles: tuple[str, ...] = _row(
+        (), "All role names there are; any other is then an error. Empty: any name is accepted."
+    )
+    tenant: Name = _row("default", "Whose documents these are, where nothing else is said.")
+    local: LocalAccess = LocalAccess()
+
+
+class Settings(_Table):
+    """Every setting with its value. Frozen; ``Settings()`` has the defaults.
+
+    ``index.url`` and a folder in ``embedding.model`` are as written here; loading makes them
+    absolute (:func:`evidencedesk.settings.load_settings`).
+    """
+
+    offline: bool = _row(default=False, help="Forbids every connection, `models pull` too.")
+    index: IndexTable = IndexTable()
+    ingestion: IngestionTable = IngestionTable()
+    embedding: EmbeddingTable = EmbeddingTable()
+    chunking: ChunkingTable = ChunkingTable()
+    retrieval: RetrievalTable = RetrievalTable()
+    generation: GenerationTable = GenerationTable()
+    verification: VerificationTable = VerificationTable()
+    access: AccessTable = AccessTable()
+
+    def value(self, name: str) -> Any:
+        """The value of the setting called ``name`` (``retrieval.k``)."""
+        found: Any = self
+        for part in name.split("."):
+            found = getattr(found, part)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the table.
+
+    Attributes:
+        name: dotted name, ``retrieval.k``.
+        table: the TOML table it stands in, ``retrieval``; empty at the top.
+        key: its key there, ``k``.
+        field: type, default, limits and help as pydantic knows them.
+    """
+
+    name: str
+    table: str
+    key: str
+    field: FieldInfo
+
+    @property
+    def help(self) -> str:
+        """What it does, in a sentence or two."""
+        return self.field.description or ""
+
+    @property
+    def unit(self) -> str:
+        """What its number counts; empty where it is none."""
+        return str(self._extra.get("unit", ""))
+
+    @property
+    def default(self) -> Any:
+        """The default; None means "not set"."""
+        return self.field.default
+
+    @property
+    def sample(self) -> Any:
+        """A value to show where the default is None."""
+        return self._extra.get("sample")
+
+    @property
+    def is_path(self) -> bool:
+        """Whether the value is a path, relative to the settings file."""
+        return bool(self._extra.get("path"))
+
+    @property
+    def _extra(self) -> dict[str, Any]:
+        extra = self.field.json_schema_extra
+        return extra if isinstance(extra, dict) else {}
+
+
+def rows() -> tuple[Row, ...]:
+    """All rows, top-level ones first, in the order of the tables."""
+    return tuple(_rows(Settings, ""))
+
+
+def tables() -> dict[str, str]:
+    """Name of each TOML table to what it is about, in order."""
+    return dict(_tables(Settings, ""))
+
+
+def _rows(model: type[BaseModel], table: str) -> Iterator[Row]:
+    fields = model.model_fields.items()
+    for key, field in fields:
+        if not isinstance(field.default, _Table):
+            yield Row(f"{table}.{key}".lstrip("."), table, key, field)
+    for key, field in fields:
+        if isinstance(field.default, _Table):
+            yield from _rows(type(field.default), f"{table}.{key}".lstrip("."))
+
+
+def _tables(model: type[BaseModel], table: str) -> Iterator[tuple[str, str]]:
+    for key, field in model.model_fields.items():
+        if isinstance(field.default, _Table):
+            name = f"{table}.{key}".lstrip(".")
+            yield name, (type(field.default).__doc__ or "").strip()
+            yield from _tables(type(field.default), name)
