@@ -1,1 +1,16 @@
-"""Placeholder docstring; replaced by its stage."""
+"""Stage 3, chunks into the store: what changed, what must be embedded, what must be written."""
+
+from evidencedesk.indexing.embed import embed_chunks, embeddable, embedding_text
+from evidencedesk.indexing.reconcile import Change, classify, lost_sources
+from evidencedesk.indexing.write import IndexingPlan, write_document
+
+__all__ = [
+    "Change",
+    "IndexingPlan",
+    "classify",
+    "embed_chunks",
+    "embeddable",
+    "embedding_text",
+    "lost_sources",
+    "write_document",
+]
