@@ -20,12 +20,11 @@ from evidencedesk.text.abbreviations import (
 )
 
 _SOFT = ".!?…‽"
+_SOFT_MARKS = frozenset(_SOFT)
+_DOTS = frozenset(".…")
 _HARD = "।॥。！？｡؟۔։።፧။།"
 _CLOSERS = r"(?:[\"'”’»›)\]}*_`」』】）》〉〕]|\[\^?\w{1,4}\])*"
-_MARK = re.compile(
-    rf"(?P<soft>[{_SOFT}]+)(?P<closers>{_CLOSERS})(?=\s|\Z)|(?<!\d)[{_HARD}][{_HARD}{_SOFT}]*{_CLOSERS}"
-    rf"|(?<=\d)[{_HARD}][{_HARD}{_SOFT}]*{_CLOSERS}(?!\d)"
-)
+_MARK = re.compile(rf"(?P<run>[{_SOFT}{_HARD}]+)(?P<closers>{_CLOSERS})")
 
 _NEWLINE = r"(?>\r\n|\r|\n|\u2028)"
 _CUT = re.compile(
@@ -108,13 +107,22 @@ def _without_heading(text: str, start: int, end: int) -> Iterator[tuple[int, int
 
 def _ends(text: str, start: int, end: int) -> Iterator[int]:
     for mark in _MARK.finditer(text, start, end):
-        if mark["soft"] is None or _ends_at(text, start, end, mark):
-            yield mark.end()
+        stop = mark.end()
+        if stop == end or text[stop].isspace():
+            if _ends_at(text, start, end, mark):
+                yield stop
+        elif not _SOFT_MARKS.issuperset(mark["run"]) and not _inside_number(text, mark):
+            yield stop
+
+
+def _inside_number(text: str, mark: re.Match[str]) -> bool:
+    return text[mark.end()].isdigit() and text[mark.start() - 1 : mark.start()].isdigit()
 
 
 def _ends_at(text: str, start: int, end: int, mark: re.Match[str]) -> bool:
+    run = mark["run"]
     found = _INK.search(text, mark.end(), end)
-    if found is None:
+    if found is None or not _SOFT_MARKS.issuperset(run):
         return True
     following = found.start()
     while following < end and text[following] in _OPENERS:
@@ -122,8 +130,8 @@ def _ends_at(text: str, start: int, end: int, mark: re.Match[str]) -> bool:
     lower = text[following : following + 1].islower()
     if lower and mark["closers"]:
         return False
-    if mark["soft"] != ".":
-        return not (lower and set(mark["soft"]) <= {".", "…"})
+    if run != ".":
+        return not (lower and _DOTS.issuperset(run))
     word = _word_before(text, start, mark.start())
     return _full_stop_ends(word, text, following, is_first=mark.start() - len(word) == start)
 
