@@ -1,1 +1,1 @@
-"""Placeholder docstring; replaced by its stage."""
+"""Files and folders to documents: discover, read, sniff, parse in a child process, add metadata."""

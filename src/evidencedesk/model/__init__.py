@@ -52,6 +52,7 @@ from evidencedesk.model.index import (
     StoreQuery,
     TokenVectors,
 )
+from evidencedesk.model.locate import Locator, line_starts, locate
 from evidencedesk.model.location import Box, Location, Span
 from evidencedesk.model.report import (
     FailedSource,
@@ -89,6 +90,7 @@ __all__ = [
     "IndexedChunk",
     "IngestReport",
     "Location",
+    "Locator",
     "LogEntry",
     "PageBoxes",
     "PageSpan",
@@ -115,4 +117,6 @@ __all__ = [
     "VerifiedCitation",
     "VerifiedClaim",
     "content_hash_of",
+    "line_starts",
+    "locate",
 ]

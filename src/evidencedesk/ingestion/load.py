@@ -1,0 +1,170 @@
+"""Finding files under the PATHs that somebody named, and reading their bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from evidencedesk.errors import ParseError, SourceError
+from evidencedesk.model import FailedSource
+
+MANIFEST_NAME = "evidencedesk-folder.yaml"
+DEFAULT_MAX_BYTES = 200 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file to ingest.
+
+    Attributes:
+        path: where it can be opened, as found from the PATH given.
+        root: the PATH given: a folder, or the file itself.
+        relative: path below the root with ``/`` between parts; the file name when the root is the
+            file itself.
+    """
+
+    path: Path
+    root: Path
+    relative: str
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders whose manifests apply, outermost first: the root down to the file's own."""
+        if self.path == self.root:
+            return (self.path.parent,)
+        parts = PurePosixPath(self.relative).parent.parts
+        return tuple(self.root.joinpath(*parts[:depth]) for depth in range(len(parts) + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What was found under the PATHs.
+
+    Attributes:
+        files: files to ingest, sorted by relative path within each PATH, each file once.
+        failed: folders that could not be listed.
+        refused: links that lead out of their PATH.
+    """
+
+    files: tuple[SourceFile, ...] = ()
+    failed: tuple[FailedSource, ...] = ()
+    refused: tuple[FailedSource, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceBytes:
+    """The content of a file and ``sha256:<hex>`` of it."""
+
+    data: bytes
+    file_hash: str
+
+
+def discover(paths: Iterable[Path]) -> Discovery:
+    """Every file at or under ``paths``; hidden files, hidden folders and manifests are left out.
+
+    A link to a file is followed when it stays inside its PATH, and refused otherwise; a link to a
+    folder is never followed (inside the PATH its content is found at its own place). A PATH that is
+    itself a link is followed: somebody named it.
+
+    Raises:
+        SourceError: ``path_missing`` when a PATH does not exist.
+    """
+    search = _Search()
+    for path in paths:
+        search.add(path)
+    return Discovery(tuple(search.files), tuple(search.failed), tuple(search.refused))
+
+
+class _Search:
+    def __init__(self) -> None:
+        self.files: list[SourceFile] = []
+        self.failed: list[FailedSource] = []
+        self.refused: list[FailedSource] = []
+        self._seen: set[Path] = set()
+
+    def add(self, path: Path) -> None:
+        if path.is_file():
+            self._keep(SourceFile(path, path, path.name))
+        elif path.is_dir():
+            found = sorted(self._walk(path), key=lambda file: file.relative)
+            for file in found:
+                self._keep(file)
+        else:
+            raise SourceError(
+                f"There is no file or folder {str(path)!r}.",
+                code="path_missing",
+                hint="Check the spelling, and the folder that the command runs in.",
+            )
+
+    def _keep(self, file: SourceFile) -> None:
+        resolved = file.path.resolve()
+        if resolved not in self._seen:
+            self._seen.add(resolved)
+            self.files.append(file)
+
+    def _walk(self, root: Path) -> Iterator[SourceFile]:
+        for folder, folders, names in os.walk(root, onerror=self._cannot_list):
+            folders[:] = [
+                name
+                for name in folders
+                if not name.startswith(".") and self._may_enter(folder, name)
+            ]
+            for name in names:
+                path = Path(folder, name)
+                if name.startswith(".") or name == MANIFEST_NAME or not self._may_read(root, path):
+                    continue
+                yield SourceFile(path, root, path.relative_to(root).as_posix())
+
+    def _may_enter(self, folder: str, name: str) -> bool:
+        path = Path(folder, name)
+        if path.is_symlink():
+            self._refuse(path, "a link to a folder is not followed")
+            return False
+        return True
+
+    def _may_read(self, root: Path, path: Path) -> bool:
+        if path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
+            self._refuse(path, "the link leads out of the folder that is ingested")
+            return False
+        return path.is_file()
+
+    def _refuse(self, path: Path, reason: str) -> None:
+        self.refused.append(FailedSource(str(path), "symlink_refused", f"{path}: {reason}."))
+
+    def _cannot_list(self, error: OSError) -> None:
+        self.failed.append(
+            FailedSource(str(error.filename), "unreadable", f"{error.filename}: {error.strerror}.")
+        )
+
+
+def read_source(path: Path, *, max_bytes: int = DEFAULT_MAX_BYTES) -> SourceBytes:
+    """The bytes of a file with their hash.
+
+    Raises:
+        SourceError: ``unreadable``, with the system's reason.
+        ParseError: ``too_large`` when the file holds more than ``max_bytes``.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(max_bytes + 1)
+    except OSError as error:
+        raise SourceError(
+            f"{path}: {error.strerror or error}.",
+            code="unreadable",
+            hint="Check that the file is still there and that you may read it.",
+        ) from None
+    if len(data) > max_bytes:
+        raise ParseError(
+            f"{path}: larger than the limit of {max_bytes} bytes.",
+            code="too_large",
+            hint="Split the file, or raise the limit.",
+        )
+    return SourceBytes(data, file_hash_of(data))
+
+
+def file_hash_of(data: bytes) -> str:
+    """``sha256:<hex>`` of raw bytes."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
