@@ -1,1 +1,5 @@
-"""Placeholder docstring; replaced by its stage."""
+"""Measuring: how well chunks are found and answers given."""
+
+from evidencedesk.evaluation.metrics import mrr, ndcg_at_k, recall_at_k, reciprocal_rank
+
+__all__ = ["mrr", "ndcg_at_k", "recall_at_k", "reciprocal_rank"]

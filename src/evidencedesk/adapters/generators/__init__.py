@@ -1,1 +1,1 @@
-"""Placeholder docstring; replaced by its stage."""
+"""Generators that ship: adapters found by name through entry points."""

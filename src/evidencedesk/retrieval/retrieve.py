@@ -1,0 +1,192 @@
+"""From a question to hits, ranked sentences and the probability that they answer it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidencedesk.errors import ModelError
+from evidencedesk.model import Candidates, Chunk, Hit, Query, Retrieval, StoreQuery
+from evidencedesk.protocols import Embedder, Snapshot
+from evidencedesk.retrieval.calibration import SHIPPED, Calibration, Calibrations
+from evidencedesk.retrieval.fusion import fuse, keyword_only, ranking
+from evidencedesk.retrieval.sentences import (
+    COSINE,
+    KEYWORDS,
+    TOKENS,
+    ScoredChunk,
+    Weights,
+    rank_sentences,
+    scored_chunks,
+)
+from evidencedesk.retrieval.similarity import (
+    no_similarity,
+    sentence_similarity,
+    token_similarity,
+)
+from evidencedesk.retrieval.words import QuestionWords
+from evidencedesk.text.analysis import query_groups
+from evidencedesk.text.scripts import question_languages, unknown_script_share
+
+READ_CHUNKS = 3
+"""Sentences are looked for in this many of the best chunks."""
+
+MAX_UNKNOWN_SCRIPT = 0.3
+"""Share of a question's letters outside the model's scripts above which the model is not asked."""
+
+_DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Floors:
+    """Scores below which a chunk is no hit; None for no floor.
+
+    Attributes:
+        vector: on the cosine; a chunk without a vector has none to be below.
+        keyword: on BM25.
+    """
+
+    vector: float | None = None
+    keyword: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Question:
+    """A question with the model that is used on it; ``embedder`` and ``vector`` go together."""
+
+    text: str
+    groups: tuple[tuple[str, ...], ...]
+    embedder: Embedder | None = None
+    vector: NDArray[np.float32] | None = None
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Reading:
+    """The best chunks, opened: what their sentences are, and how like the question each one is."""
+
+    similarity: NDArray[np.float64]
+    weights: Weights
+    calibration: Calibration
+    degraded: tuple[str, ...] = ()
+
+
+def retrieve(
+    query: Query,
+    snapshot: Snapshot,
+    embedder: Embedder | None,
+    *,
+    k: int = 8,
+    candidates: int = 100,
+    min_vector_score: float | None = None,
+    min_keyword_score: float | None = None,
+    calibrations: Calibrations = SHIPPED,
+) -> Retrieval:
+    """The best chunks for a question among what the snapshot's reader may see.
+
+    Everything in the outcome, confidence included, is a function of the question, the settings and
+    the visible chunks. A question more than 30 % of whose letters are in scripts that the model
+    does not know is searched by keywords only, and so is every question when the model fails; the
+    latter is said in ``degraded``. A chunk that shares no word with the question and has no cosine
+    above 0 is never a hit.
+
+    Args:
+        query: the question.
+        snapshot: one reader's view of the index.
+        embedder: model of the index's vectors; None when there is none.
+        k: hits at most.
+        candidates: how many of the best by keyword, and by vector, are fused.
+        min_vector_score: floor on a hit's cosine; a chunk without a vector has none to be below.
+        min_keyword_score: floor on a hit's BM25.
+        calibrations: how confidence is computed.
+
+    Raises:
+        IndexingError: the index cannot be read.
+    """
+    question = _understand(query, snapshot, embedder)
+    found = snapshot.search(StoreQuery(question.groups, question.vector, candidates))
+    scores = _scores(question, snapshot, found)
+    rows = _admitted(found, scores, Floors(min_vector_score, min_keyword_score))[:k]
+    chunks = snapshot.chunks([int(found.keys[row]) for row in rows])
+    hits = tuple(_hit(found, scores, row, chunk) for row, chunk in zip(rows, chunks, strict=True))
+    top = scored_chunks(chunks[:READ_CHUNKS], [hit.score for hit in hits[:READ_CHUNKS]])
+    keys = [int(found.keys[row]) for row in rows[:READ_CHUNKS]]
+    reading = _read(question, snapshot, keys, top, calibrations)
+    words = QuestionWords.of(question.groups, found)
+    ranked, signals = rank_sentences(top, reading.similarity, words, reading.weights)
+    return Retrieval(
+        hits=hits,
+        sentences=ranked,
+        confidence=reading.calibration.confidence(signals) if ranked else 0.0,
+        calibration=reading.calibration.name,
+        degraded=question.degraded + reading.degraded,
+    )
+
+
+def _understand(query: Query, snapshot: Snapshot, embedder: Embedder | None) -> _Question:
+    languages = question_languages(query.text, query.languages)
+    groups = query_groups(query.text, languages)
+    if embedder is None or snapshot.generation.embedding is None:
+        return _Question(
+            query.text, groups, degraded=("embedding: no semantic model; keywords only",)
+        )
+    if unknown_script_share(query.text, embedder.spec.languages) > MAX_UNKNOWN_SCRIPT:
+        return _Question(query.text, groups)
+    try:
+        return _Question(query.text, groups, embedder, embedder.embed_query(query.text))
+    except ModelError as error:
+        return _Question(query.text, groups, degraded=(f"embedding: {error.code}; keywords only",))
+
+
+def _scores(question: _Question, snapshot: Snapshot, found: Candidates) -> NDArray[np.float64]:
+    if question.vector is None:
+        return keyword_only(found)
+    sentence_vectors = snapshot.sentence_vectors([int(key) for key in found.keys])
+    return fuse(found, sentence_vectors, question.vector)
+
+
+def _admitted(found: Candidates, scores: NDArray[np.float64], floors: Floors) -> list[int]:
+    """Rows that may be hits, best first."""
+    cosine = found.vector_scores
+    admitted = (found.keyword_scores > 0) | (np.nan_to_num(cosine, nan=0.0) > 0)
+    if floors.vector is not None:
+        admitted &= np.isnan(cosine) | (cosine >= floors.vector)
+    if floors.keyword is not None:
+        admitted &= found.keyword_scores >= floors.keyword
+    return [int(row) for row in ranking(scores) if admitted[row]]
+
+
+def _hit(found: Candidates, scores: NDArray[np.float64], row: int, chunk: Chunk) -> Hit:
+    cosine = float(found.vector_scores[row])
+    return Hit(
+        chunk=chunk,
+        score=float(scores[row]),
+        vector_score=None if math.isnan(cosine) else round(cosine, _DECIMALS),
+        keyword_score=round(float(found.keyword_scores[row]), _DECIMALS),
+    )
+
+
+def _read(
+    question: _Question,
+    snapshot: Snapshot,
+    keys: Sequence[int],
+    top: Sequence[ScoredChunk],
+    calibrations: Calibrations,
+) -> _Reading:
+    if question.embedder is None or question.vector is None:
+        return _Reading(no_similarity(top), KEYWORDS, calibrations.keywords)
+    try:
+        similarity = token_similarity(question.text, top, question.embedder)
+    except ModelError as error:
+        vectors = snapshot.sentence_vectors(keys)
+        return _Reading(
+            sentence_similarity(question.vector, top, vectors),
+            COSINE,
+            calibrations.cosine,
+            (f"embedding: {error.code}; no token vectors",),
+        )
+    return _Reading(similarity, TOKENS, calibrations.tokens)

@@ -1,0 +1,97 @@
+"""How like the question each sentence is: by token vectors, by sentence vectors, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidencedesk.model import Span, TokenVectors
+from evidencedesk.protocols import Embedder
+from evidencedesk.retrieval.sentences import ScoredChunk
+
+WINDOW_WORDS = 150
+
+
+def token_similarity(
+    question: str, chunks: Sequence[ScoredChunk], embedder: Embedder
+) -> NDArray[np.float64]:
+    """For each sentence and question token the best cosine among the sentence's tokens.
+
+    Tokens are encoded inside their surroundings (windows of whole sentences, up to 150 words), so
+    that a pronoun carries what it stands for. The mean of a row is the sentence's MaxSim (Khattab
+    and Zaharia, ColBERT, 2020).
+
+    Returns:
+        Array (sentences of all chunks in order, question tokens); zeros for a sentence that the
+        model has cut off.
+
+    Raises:
+        ModelError: the model fails.
+    """
+    windows = [
+        (scored.chunk.text, window)
+        for scored in chunks
+        for window in _windows(scored.chunk.text, scored.spans)
+    ]
+    asked = embedder.token_vectors([question], query=True)[0].vectors
+    encoded = embedder.token_vectors([text[w[0].start : w[-1].end] for text, w in windows])
+    rows = [
+        _best_cosines(asked, tokens, Span(span.start - window[0].start, span.end - window[0].start))
+        for (_, window), tokens in zip(windows, encoded, strict=True)
+        for span in window
+    ]
+    return np.stack(rows) if rows else np.zeros((0, max(1, len(asked))))
+
+
+def sentence_similarity(
+    question: NDArray[np.float32],
+    chunks: Sequence[ScoredChunk],
+    sentence_vectors: Sequence[NDArray[np.float32]],
+) -> NDArray[np.float64]:
+    """Cosine of each sentence with the question, (sentences of all chunks in order, 1).
+
+    Zeros where a chunk was indexed without sentence vectors, or with another number of sentences.
+    """
+    rows = [
+        vectors.astype(np.float64) @ question.astype(np.float64)
+        if len(vectors) == len(scored.spans)
+        else np.zeros(len(scored.spans))
+        for scored, vectors in zip(chunks, sentence_vectors, strict=True)
+    ]
+    return np.concatenate(rows)[:, None] if rows else np.zeros((0, 1))
+
+
+def no_similarity(chunks: Sequence[ScoredChunk]) -> NDArray[np.float64]:
+    """Zeros, (sentences of all chunks in order, 1): for questions without a vector."""
+    return np.zeros((sum(len(scored.spans) for scored in chunks), 1))
+
+
+def _best_cosines(
+    question: NDArray[np.float32], tokens: TokenVectors, sentence: Span
+) -> NDArray[np.float64]:
+    inside = [
+        index
+        for index, span in enumerate(tokens.spans)
+        if span.start < sentence.end and sentence.start < span.end
+    ]
+    if not inside:
+        return np.zeros(len(question))
+    cosines = question.astype(np.float64) @ tokens.vectors[inside].astype(np.float64).T
+    best: NDArray[np.float64] = np.maximum(cosines.max(axis=1), 0.0)
+    return best
+
+
+def _windows(text: str, spans: Sequence[Span]) -> Iterator[list[Span]]:
+    window: list[Span] = []
+    held = 0
+    for span in spans:
+        length = len(text[span.start : span.end].split())
+        if window and held + length > WINDOW_WORDS:
+            yield window
+            window, held = [], 0
+        window.append(span)
+        held += length
+    if window:
+        yield window
