@@ -13,6 +13,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.fields import FieldInfo
 
+_STRATEGY_OPTIONS = {
+    "structure": ("max_tokens", "overlap_sentences"),
+    "sentence": ("max_chars", "overlap_sentences"),
+    "paragraph": (),
+    "fixed": ("size", "overlap"),
+}
+
 Name = Annotated[str, StringConstraints(min_length=1)]
 
 
@@ -43,10 +50,10 @@ class IndexTable(_Table):
 class IngestionTable(_Table):
     """Limits within which each file is read, in a process of its own."""
 
-    max_file_mb: int = _row(100, "Larger files are refused.", unit="megabytes", gt=0)
-    timeout_s: float = _row(60.0, "A file that takes longer is given up.", unit="seconds", gt=0)
-    memory_mb: int = _row(1024, "Memory that reading one file may take.", unit="megabytes", gt=0)
-    max_pages: int = _row(5000, "Files with more pages are refused.", unit="pages", gt=0)
+    max_file_mb: int = _row(200, "Larger files are refused.", unit="MiB", gt=0)
+    timeout_s: float = _row(120.0, "A file that takes longer is given up.", unit="seconds", gt=0)
+    memory_mb: int = _row(3072, "Memory that reading one file may take.", unit="MiB", gt=0)
+    max_pages: int = _row(20_000, "Files with more pages are refused.", unit="pages", gt=0)
     threads: int = _row(
         0, "How much is done side by side; 0 is one per core.", unit="threads", ge=0
     )
@@ -90,9 +97,14 @@ class ChunkingTable(_Table):
     overlap_sentences: int = _row(
         0, "Sentences that a chunk repeats of the one before (structure, sentence).", ge=0
     )
-    max_chars: int = _row(800, "Budget of a chunk (sentence).", unit="characters", gt=0)
-    size: int = _row(800, "Length of a window (fixed).", unit="characters", gt=0)
-    overlap: int = _row(0, "What two windows share (fixed).", unit="characters", ge=0)
+    max_chars: int = _row(600, "Budget of a chunk (sentence).", unit="characters", gt=0)
+    size: int = _row(600, "Length of a window (fixed).", unit="characters", gt=0)
+    overlap: int = _row(100, "What two windows share (fixed).", unit="characters", ge=0)
+
+    @property
+    def options(self) -> dict[str, int]:
+        """The options that the strategy takes, by name."""
+        return {name: getattr(self, name) for name in _STRATEGY_OPTIONS[self.strategy]}
 
 
 class RetrievalTable(_Table):
@@ -126,7 +138,7 @@ class GenerationTable(_Table):
         "extractive", "`extractive` answers with sentences of the evidence; it needs no model."
     )
     evidence_tokens: int = _row(
-        1600, "Evidence beyond this is left out, the weakest first.", unit="tokens", gt=0
+        3000, "Evidence beyond this is left out, the weakest first.", unit="tokens", gt=0
     )
     max_output_tokens: int = _row(1024, "Limit on a reply.", unit="tokens", gt=0)
 

@@ -1,0 +1,127 @@
+"""How an answer, an abstention and their explanation are printed."""
+
+from __future__ import annotations
+
+from evidencedesk.cli.clean import one_line
+from evidencedesk.cli.terminal import Terminal
+from evidencedesk.model import Answer, Citation, Claim, Hit, Location, Reason, Support
+
+_REPHRASE = (
+    "Ask in the words of the documents, or look at what there is with `evidencedesk search`. "
+    "If it should be answered, tell whoever looks after the documents."
+)
+_AGAIN = "Ask again; if it stays so, `--explain` shows which check failed and why."
+_SERVICE = "Try again later; `evidencedesk doctor` says whether a service or a model is missing."
+
+REASONS: dict[Reason, tuple[str, str]] = {
+    Reason.OK: ("every check passed", ""),
+    Reason.SOURCES_CONFLICT: ("the sources disagree", "Compare the sources and their dates."),
+    Reason.NO_EVIDENCE: ("nothing that you may see answers it well enough", _REPHRASE),
+    Reason.MODEL_ABSTAINED: ("the evidence found does not hold the answer", _REPHRASE),
+    Reason.TRUNCATED: ("the reply was cut off at its limit", _AGAIN),
+    Reason.REFUSED: ("the provider refused to answer", "Ask in other words."),
+    Reason.INVALID_JSON: ("the reply could not be read", _AGAIN),
+    Reason.INVALID_SCHEMA: ("the reply had the wrong form", _AGAIN),
+    Reason.UNKNOWN_CITATION: ("the reply cited a source that it was not shown", _AGAIN),
+    Reason.SOURCE_CHANGED: ("a source changed while the answer was written", "Ask again."),
+    Reason.MISSING_CITATION: ("the reply made a statement without a source", _AGAIN),
+    Reason.QUOTE_NOT_FOUND: ("a quote does not stand in its source", _AGAIN),
+    Reason.QUOTE_TOO_WEAK: ("a quote is too short to prove anything", _AGAIN),
+    Reason.UNSUPPORTED_NUMBER: ("a number or date stands in none of the quotes", _AGAIN),
+    Reason.UNSUPPORTED_CLAIM: ("a statement is not borne out by its quotes", _AGAIN),
+    Reason.UNSAFE_OUTPUT: ("the reply held markup, a link or a planted mark", _AGAIN),
+    Reason.TIMEOUT: ("the generator did not reply in time", _SERVICE),
+    Reason.MODEL_ERROR: ("the generator failed", _SERVICE),
+}
+
+
+def print_answer(terminal: Terminal, answer: Answer) -> None:
+    """The claims with numbered citations, each with title, place and quote; or the abstention."""
+    if answer.abstained:
+        _print_abstention(terminal, answer)
+    else:
+        for claim in answer.claims:
+            terminal.line(*_claim_parts(claim))
+        terminal.line("")
+        for number, citation in enumerate(answer.citations, start=1):
+            _print_citation(terminal, number, citation)
+    if answer.note:
+        terminal.line(("Note: ", "yellow"), answer.note)
+    for missing in answer.degraded:
+        terminal.line(("Degraded: ", "yellow"), missing)
+
+
+def print_explanation(terminal: Terminal, answer: Answer, hits: tuple[Hit, ...]) -> None:
+    """What was retrieved with its scores, every check, and where the time went."""
+    terminal.line("")
+    confidence = f"confidence {answer.confidence:.3f}, threshold {answer.threshold:g}"
+    terminal.line(("Retrieved", "bold"), f"  {confidence}")
+    print_hits(terminal, hits)
+    terminal.line("")
+    terminal.line(("Checks", "bold"))
+    terminal.table(
+        ("check", "claim", "passed", "detail"),
+        (
+            (c.check, None if c.claim is None else c.claim + 1, _yes(c.passed), c.detail)
+            for c in answer.checks
+        ),
+    )
+    terminal.line("")
+    spent = ", ".join(f"{stage} {spent:.1f} ms" for stage, spent in answer.timing_ms)
+    writer = answer.generator or "none"
+    terminal.line(("Generator", "bold"), f"  {writer}  ", ("Time", "bold"), f"  {spent}")
+
+
+def print_hits(terminal: Terminal, hits: tuple[Hit, ...]) -> None:
+    """One row per passage: scores, place, beginning of the text."""
+    terminal.table(
+        ("#", "chunk", "score", "vector", "keyword", "place", "text"),
+        (
+            (
+                rank,
+                hit.chunk.id,
+                hit.score,
+                hit.vector_score,
+                hit.keyword_score,
+                f"{hit.chunk.title} ({hit.chunk.location.label})",
+                one_line(hit.chunk.text)[:80],
+            )
+            for rank, hit in enumerate(hits, start=1)
+        ),
+    )
+
+
+def place_to_open(source: str, location: Location) -> str:
+    """The source with its line or page, as editors and viewers take it."""
+    if location.first_line:
+        return f"{source}:{location.first_line}"
+    return f"{source}#page={location.page}" if location.page else source
+
+
+def _claim_parts(claim: Claim) -> list[str | tuple[str, str]]:
+    marks = "".join(f"[{index + 1}]" for index in claim.citations)
+    parts: list[str | tuple[str, str]] = [claim.text, (f" {marks}", "cyan")]
+    if claim.support is Support.QUOTED:
+        parts.append((" (paraphrase; its quotes are verbatim, nobody judged it)", "yellow"))
+    return parts
+
+
+def _print_citation(terminal: Terminal, number: int, citation: Citation) -> None:
+    terminal.line((f"[{number}] ", "cyan"), (one_line(citation.label), "bold"))
+    terminal.line(f"“{one_line(citation.quote)}”", indent=4)
+    place = place_to_open(one_line(citation.source), citation.quote_location)
+    version = f"  version {one_line(citation.version)}" if citation.version else ""
+    terminal.line((place + version, "dim"), indent=4)
+    if citation.also_in:
+        terminal.line((f"also in {', '.join(citation.also_in)}", "dim"), indent=4)
+
+
+def _print_abstention(terminal: Terminal, answer: Answer) -> None:
+    meaning, advice = REASONS[answer.reason]
+    terminal.line((answer.text, "bold"))
+    terminal.line(("Reason: ", "yellow"), f"{answer.reason.value}: {meaning}")
+    terminal.line(("Next:   ", "yellow"), advice)
+
+
+def _yes(passed: bool) -> str:
+    return "yes" if passed else "NO"

@@ -1,0 +1,207 @@
+"""What a command is given: its settings, who is asking, its desk, and a place to print."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from evidencedesk.access import (
+    DEFAULT_STATUSES,
+    Principal,
+    Status,
+    check_known_roles,
+    parse_status,
+)
+from evidencedesk.cli.commands import EXIT_INTERRUPTED, EXIT_OK
+from evidencedesk.cli.terminal import Terminal
+from evidencedesk.desk import Desk
+from evidencedesk.settings import LoadedSettings, Settings, load_settings
+
+OPERATOR_NOTE = (
+    "Reader options say as whom to look. They protect nobody from you: whoever can read the index "
+    "files is their operator."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CommonOptions:
+    """Options that every command takes."""
+
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/cli.md).")] = False
+    config: Annotated[Path | None, typer.Option(help="The settings file.")] = None
+    index: Annotated[Path | None, typer.Option(help="Folder of the index.")] = None
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderOptions:
+    """Options of every command that reads: as whom to look, and at what."""
+
+    role: Annotated[
+        list[str] | None,
+        typer.Option(help="A role of the reader; replaces [access.local].", metavar="ROLE"),
+    ] = None
+    subject: Annotated[str | None, typer.Option("--as", help="Name of the reader.")] = None
+    administrator: Annotated[
+        bool | None,
+        typer.Option("--administrator/--no-administrator", help="Reads as an administrator."),
+    ] = None
+    tenant: Annotated[str | None, typer.Option(help="The reader's tenant.")] = None
+    status: Annotated[
+        list[str] | None,
+        typer.Option(help="Look at documents of this status; may be given several times."),
+    ] = None
+
+
+@dataclass
+class Call:
+    """One call of one command.
+
+    Attributes:
+        common: the options that every command takes.
+        reader: the reader options; all unset for commands that do not take them.
+        terminal: where to print.
+        kept: what to say about work that an interruption leaves behind; empty for reading.
+    """
+
+    common: CommonOptions
+    reader: ReaderOptions
+    terminal: Terminal = field(default_factory=Terminal)
+    overrides: dict[str, Any] = field(default_factory=dict)
+    kept: str = ""
+
+    @property
+    def as_json(self) -> bool:
+        """Whether the result is to be JSON."""
+        return self.common.as_json
+
+    @cached_property
+    def loaded(self) -> LoadedSettings:
+        """The settings and where each came from; ``overrides`` must be complete by now."""
+        overrides = {"index.url": str(self.common.index) if self.common.index else None}
+        return load_settings(
+            self.common.config,
+            environment=os.environ,
+            folder=Path.cwd(),
+            overrides=overrides | self.overrides,
+        )
+
+    @property
+    def settings(self) -> Settings:
+        """The effective settings."""
+        return self.loaded.settings
+
+    @cached_property
+    def principal(self) -> Principal:
+        """The reader: reader options, else ``[access.local]``.
+
+        Naming a role or a subject says who is asking, so a configured ``administrator`` does not
+        carry over to that reader.
+        """
+        reader, local = self.reader, self.settings.access.local
+        named = reader.role is not None or reader.subject is not None
+        roles = local.roles if reader.role is None else reader.role
+        administrator = local.administrator and not named
+        if reader.administrator is not None:
+            administrator = reader.administrator
+        return Principal(
+            tenant=reader.tenant or self.settings.access.tenant,
+            roles=check_known_roles(roles, self.settings.access.known_roles),
+            subject=reader.subject or local.subject,
+            administrator=administrator,
+        )
+
+    def operator(self, tenant: str | None = None) -> Principal:
+        """The operator of the index files, for commands about the index as a whole."""
+        return Principal(
+            tenant=tenant or self.settings.access.tenant,
+            subject=self.settings.access.local.subject,
+            administrator=True,
+        )
+
+    @property
+    def statuses(self) -> frozenset[Status]:
+        """The statuses asked for, ``current`` when none was."""
+        if not self.reader.status:
+            return DEFAULT_STATUSES
+        return frozenset(parse_status(status) for status in self.reader.status)
+
+    @property
+    def index_path(self) -> Path:
+        """The folder of the index."""
+        return Path(self.settings.index.url)
+
+    def open(self, *, create: bool = False) -> Desk:
+        """The desk over the index of the settings; close it (it is a context manager)."""
+        return Desk.open(self.index_path, settings=self.settings, create=create)
+
+
+def new_app(about: str = "") -> typer.Typer:
+    """An application for one command, or for a group of them when ``about`` says what they share."""
+    app = typer.Typer(rich_markup_mode=None, add_completion=False, no_args_is_help=bool(about))
+    if about:
+        app.callback(help=about)(lambda: None)
+    return app
+
+
+def examples(*lines: str, note: str = "") -> str:
+    """The end of a command's help; examples keep their line breaks."""
+    shown = "\b\nExamples:\n" + "\n".join(f"  evidencedesk {line}" for line in lines)
+    return f"{shown}\n\n{note}" if note else shown
+
+
+def command(*, reads: bool = False) -> Callable[[Callable[..., int | None]], Callable[..., None]]:
+    """Gives a command the common options, and the reader options when it ``reads``.
+
+    The function takes a :class:`Call` and its own options, and returns its exit code (None: 0).
+    """
+
+    def decorate(function: Callable[..., int | None]) -> Callable[..., None]:
+        own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+        groups = (ReaderOptions, CommonOptions) if reads else (CommonOptions,)
+        shared = [parameter for group in groups for parameter in _parameters(group)]
+
+        @functools.wraps(function)
+        def run(**values: Any) -> None:
+            call = Call(common=_taken(CommonOptions, values), reader=_taken(ReaderOptions, values))
+            raise typer.Exit(_outcome(call, functools.partial(function, call, **values)))
+
+        keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *shared)]
+        run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in keyword}
+        return run
+
+    return decorate
+
+
+def _outcome(call: Call, body: Callable[[], int | None]) -> int:
+    try:
+        code = body() or 0
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        call.terminal.note(("Interrupted. ", "yellow"), call.kept)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output closed it (`| head`): no error of ours, and nothing to flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+    return code
+
+
+def _parameters(group: type) -> list[inspect.Parameter]:
+    return list(inspect.signature(group, eval_str=True).parameters.values())
+
+
+def _taken(group: type, values: dict[str, Any]) -> Any:
+    names = [parameter.name for parameter in _parameters(group)]
+    given: Mapping[str, Any] = {name: values.pop(name) for name in names if name in values}
+    return group(**given)

@@ -1,0 +1,38 @@
+"""The table of commands (name, module, one line of help) and the exit codes.
+
+``evidencedesk --help`` is printed from this table alone, so that it does not wait for the import of
+anything that a command needs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+EXIT_OK = 0
+EXIT_ERROR = 1
+EXIT_USAGE = 2
+EXIT_ABSTAINED = 3
+EXIT_INTERRUPTED = 130
+
+
+class CommandRow(NamedTuple):
+    """One command; ``target`` is ``module:attribute`` of its Typer application."""
+
+    name: str
+    target: str
+    help: str
+
+
+COMMANDS = (
+    CommandRow("init", "evidencedesk.cli.init:app", "Write a settings file and an empty index."),
+    CommandRow("ingest", "evidencedesk.cli.ingest:app", "Bring the index in line with files."),
+    CommandRow("ask", "evidencedesk.cli.ask:app", "Answer a question, or say why not."),
+    CommandRow("search", "evidencedesk.cli.search:app", "Find passages, without an answer."),
+    CommandRow("show", "evidencedesk.cli.show:app", "Show a passage or a document at its place."),
+    CommandRow("docs", "evidencedesk.cli.docs:app", "List, compare, remove documents."),
+    CommandRow("log", "evidencedesk.cli.log:app", "Show what ingestion did."),
+    CommandRow("chunks", "evidencedesk.cli.chunks:app", "Compare ways of cutting documents."),
+    CommandRow("models", "evidencedesk.cli.models:app", "List, pull and verify semantic models."),
+    CommandRow("reindex", "evidencedesk.cli.reindex:app", "Rebuild with another model or cut."),
+    CommandRow("doctor", "evidencedesk.cli.doctor:app", "Say what is wrong and how to mend it."),
+)

@@ -1,0 +1,138 @@
+"""``evidencedesk ingest``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from evidencedesk.access import check_known_roles, check_tenant, parse_status
+from evidencedesk.cli.call import Call, command, examples, new_app
+from evidencedesk.cli.commands import EXIT_ERROR, EXIT_OK
+from evidencedesk.cli.terminal import Terminal
+from evidencedesk.errors import UsageError
+from evidencedesk.model import FailedSource, IngestReport
+
+app = new_app()
+
+_Roles = Annotated[
+    list[str] | None, typer.Option(help="Who may see them; any one role suffices.", metavar="ROLE")
+]
+_Deny = Annotated[
+    list[str] | None, typer.Option(help="Who may not, whatever else.", metavar="ROLE")
+]
+
+
+@app.command(
+    epilog=examples(
+        "ingest policies/ --role staff",
+        "ingest handbook.pdf prices.docx --role staff --role student --lang en",
+        "ingest policies/ --prune      # documents whose file is gone are removed",
+        "ingest policies/ --watch      # goes on until Ctrl-C",
+    )
+)
+@command()
+def ingest(
+    call: Call,
+    *,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.")],
+    role: _Roles = None,
+    deny: _Deny = None,
+    tenant: Annotated[str | None, typer.Option(help="Whose documents they are.")] = None,
+    status: Annotated[
+        str | None, typer.Option(help="current, superseded, draft or archived.")
+    ] = None,
+    lang: Annotated[str | None, typer.Option(help="Language, as in en or bn.")] = None,
+    owner: Annotated[str | None, typer.Option(help="Who looks after them.")] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove documents whose file is gone from PATH.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Prune although PATH is missing, empty or half gone.")
+    ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Follow changes until Ctrl-C.")] = False,
+    threads: Annotated[
+        int | None, typer.Option(help="How much is done side by side; 0 is one per core.")
+    ] = None,
+) -> int:
+    """Bring the index in line with files and folders.
+
+    Unchanged files cost nothing. A file that cannot be read keeps its last good version, is named
+    with its reason, and makes the exit code 1. The index is made if there is none.
+    """
+    call.overrides["ingestion.threads"] = threads
+    call.kept = "What was finished is in the index; the same command goes on from there."
+    options: dict[str, Any] = {
+        "roles": _known(call, role),
+        "deny": _known(call, deny),
+        "tenant": None if tenant is None else check_tenant(tenant),
+        "status": None if status is None else parse_status(status).value,
+        "lang": lang,
+        "owner": owner,
+        "prune": prune,
+        "force": force,
+    }
+    _check_paths(paths, may_be_gone=prune and force)
+    if not call.index_path.exists():
+        call.terminal.note(f"Making a new index: {call.index_path}")
+    with call.open(create=True) as desk, call.terminal.progress() as progress:
+        if watch:
+            reports = desk.watch(*paths, progress=progress, **options)
+        else:
+            reports = iter((desk.ingest(*paths, progress=progress, **options),))
+        codes = [_print_report(call, report, brief=watch) for report in reports]
+    return max(codes, default=EXIT_OK)
+
+
+def _known(call: Call, roles: list[str] | None) -> frozenset[str] | None:
+    if roles is None:
+        return None
+    return check_known_roles(roles, call.settings.access.known_roles)
+
+
+def _check_paths(paths: list[Path], *, may_be_gone: bool) -> None:
+    missing = [path for path in paths if not path.exists()]
+    if missing and not may_be_gone:
+        raise UsageError(
+            f"There is no file or folder {str(missing[0])!r}; nothing was ingested.",
+            code="path_missing",
+            hint="Correct the path. To remove what came from it: --prune --force.",
+        )
+
+
+def _print_report(call: Call, report: IngestReport, *, brief: bool) -> int:
+    if call.as_json:
+        call.terminal.json(report.to_json(), indent=None if brief else 2)
+    else:
+        print_ingest_report(call.terminal, report)
+    return EXIT_ERROR if report.failed or report.refused else EXIT_OK
+
+
+def print_ingest_report(terminal: Terminal, report: IngestReport) -> None:
+    """The summary, then what happened to each document and source, with reasons."""
+    lists = {
+        "added": ("+", "green", report.added),
+        "changed": ("~", "cyan", report.changed),
+        "metadata only": ("~", "cyan", report.metadata),
+        "embedded": ("~", "cyan", report.embedded),
+        "removed": ("-", "magenta", report.removed),
+    }
+    counts = [f"{len(ids)} {word}" for word, (_, _, ids) in lists.items() if ids]
+    counts += [f"{report.unchanged} unchanged"] if report.unchanged else []
+    counts += [f"{len(report.failed)} failed"] if report.failed else []
+    counts += [f"{len(report.refused)} refused"] if report.refused else []
+    for word, (sign, style, ids) in lists.items():
+        for document_id in ids:
+            terminal.line((f"{sign} {document_id}", style), f"  {word}")
+    for word, sources in (("failed", report.failed), ("refused", report.refused)):
+        for source in sources:
+            _print_failure(terminal, word, source)
+    for warning in report.warnings:
+        terminal.note(("warning: ", "yellow"), warning)
+    summary = ", ".join(counts) or "nothing to do"
+    terminal.line((summary, "bold"), f"; {report.chunks} chunks in {report.seconds:.1f} s")
+
+
+def _print_failure(terminal: Terminal, word: str, failure: FailedSource) -> None:
+    terminal.line((f"! {failure.source}", "red"), f"  {word}: {failure.code}: {failure.message}")

@@ -1,0 +1,61 @@
+"""``evidencedesk init``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evidencedesk.cli.call import Call, command, examples, new_app
+from evidencedesk.errors import SettingsError
+from evidencedesk.settings import FILE_NAME, render_toml
+
+app = new_app()
+
+_EVERYONE = {
+    "access.default_roles": ("everyone",),
+    "access.local.roles": ("everyone",),
+}
+_REMARKS = {
+    "access.default_roles": "As it stands, every document is for everyone unless it says otherwise.",
+    "access.local.roles": "As it stands, you see at the command line what everyone may see.",
+}
+
+
+@app.command(epilog=examples("init", "init handbook"))
+@command()
+def init(call: Call, folder: Annotated[Path, typer.Argument(metavar="[DIR]")] = Path()) -> None:
+    """Write a commented settings file and an empty index into DIR (the current folder)."""
+    file = folder / FILE_NAME
+    index_row = {"index.url": str(call.common.index.absolute())} if call.common.index else {}
+    _write_new(file, render_toml(_EVERYONE | index_row, _REMARKS))
+    call.common = replace(call.common, config=file)
+    with call.open(create=True):
+        index = call.index_path
+    if call.as_json:
+        call.terminal.json({"settings": str(file), "index": str(index)})
+        return
+    call.terminal.line("Settings: ", (str(file), "bold"))
+    call.terminal.line("Index:    ", (str(index), "bold"))
+    call.terminal.note("Next: evidencedesk models pull minilm, then evidencedesk ingest PATH")
+
+
+def _write_new(file: Path, text: str) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("x", encoding="utf-8") as handle:
+            handle.write(text)
+    except FileExistsError as error:
+        raise SettingsError(
+            f"{str(file)!r} is there already; nothing was changed.",
+            code="settings_exist",
+            hint="Edit it, or move it away first.",
+        ) from error
+    except OSError as error:
+        raise SettingsError(
+            f"{str(file)!r} cannot be written: {error.strerror}.",
+            code="settings_not_writable",
+            hint="Choose a folder that you may write to: evidencedesk init DIR",
+        ) from error

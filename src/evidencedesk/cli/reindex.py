@@ -1,0 +1,97 @@
+"""``evidencedesk reindex``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from evidencedesk.cli.call import Call, command, examples, new_app
+from evidencedesk.errors import UsageError
+from evidencedesk.model import Generation
+
+app = new_app()
+
+
+@app.command(
+    epilog=examples(
+        "reindex --yes                                  # as the settings say now",
+        "reindex --chunking sentence --option max_chars=600 --yes",
+        "reindex --rollback",
+        "reindex --discard",
+    )
+)
+@command()
+def reindex(
+    call: Call,
+    *,
+    model: Annotated[str | None, typer.Option(help="Semantic model, or none.")] = None,
+    chunking: Annotated[str | None, typer.Option(help="Strategy that cuts.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=NUMBER", help="An option of the strategy.")
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Switch although no golden set compares the two.")
+    ] = False,
+    rollback: Annotated[bool, typer.Option("--rollback", help="Back to the one before.")] = False,
+    discard: Annotated[
+        bool, typer.Option("--discard", help="Drop the one before; no rollback after that.")
+    ] = False,
+    threads: Annotated[int | None, typer.Option(help="Side by side; 0 is one per core.")] = None,
+) -> None:
+    """Rebuild passages and vectors beside those that answer, then switch in one step.
+
+    Documents and rights belong to no rebuild: going back changes ranking and nothing else.
+    """
+    call.overrides["ingestion.threads"] = threads
+    call.kept = (
+        "The index answers as before; the unfinished rebuild is taken up or replaced next time."
+    )
+    if rollback and discard:
+        raise UsageError("--rollback and --discard exclude each other.", code="usage")
+    with call.open() as desk:
+        if rollback:
+            _print_generation(call, desk.rollback(), "Back at")
+            return
+        if discard:
+            desk.discard()
+            _say(call, {"discarded": True}, "The rebuild before is dropped.")
+            return
+        with call.terminal.progress() as progress:
+            report = desk.reindex(
+                model=model, strategy=chunking, options=_numbers(option), yes=yes, progress=progress
+            )
+    if call.as_json:
+        call.terminal.json(report.to_json())
+    else:
+        _say(call, {}, report.summary)
+
+
+def _print_generation(call: Call, generation: Generation, words: str) -> None:
+    embedding = generation.embedding.name if generation.embedding else "keywords only"
+    cut = generation.chunking.strategy
+    value = {"generation": generation.id, "embedding": embedding, "chunking": cut}
+    _say(call, value, f"{words} generation {generation.id}: {embedding}, {cut}.")
+
+
+def _say(call: Call, value: dict[str, object], words: str) -> None:
+    if call.as_json:
+        call.terminal.json(value)
+    else:
+        call.terminal.line(words)
+
+
+def _numbers(pairs: list[str] | None) -> dict[str, int] | None:
+    if not pairs:
+        return None
+    numbers: dict[str, int] = {}
+    for pair in pairs:
+        name, _, number = pair.partition("=")
+        if not name or not number.lstrip("-").isdecimal():
+            raise UsageError(
+                f"{pair!r} is not an option of a strategy.",
+                code="bad_option",
+                hint="Write it as NAME=NUMBER, as in max_tokens=200.",
+            )
+        numbers[name] = int(number)
+    return numbers
