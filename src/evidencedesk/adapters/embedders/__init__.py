@@ -1,1 +1,1 @@
-"""Placeholder docstring; replaced by its stage."""
+"""Sentence embedding models behind the ``Embedder`` port."""

@@ -1,0 +1,191 @@
+"""Sentence vectors by ONNX Runtime, from a directory on this machine.
+
+One text per run, several runs side by side, one thread each. A quantised graph takes the scale of
+its activations from everything in the run, so a batch would change the vector of a text; alone, the
+same text gives the same bytes whatever it is embedded with and on however many threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidencedesk.adapters.embedders.checks import checked_unit_vectors
+from evidencedesk.adapters.embedders.encoder import SentenceEncoder
+from evidencedesk.adapters.models.manifest import ModelManifest, read_manifest, sha256_of
+from evidencedesk.errors import ModelError
+from evidencedesk.model import EmbeddingSpec, Span, TokenVectors
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What settings may say in place of a model's own declaration; None keeps it."""
+
+    languages: tuple[str, ...] | None = None
+    query_prefix: str | None = None
+    passage_prefix: str | None = None
+
+
+class OnnxEmbedder:
+    """The ``Embedder`` port over a model directory (see ``adapters.models.manifest``).
+
+    Safe for use by several threads.
+
+    Args:
+        directory: the model directory.
+        precision: which of its graphs to run; its first when None.
+        threads: how many texts are embedded side by side; one per available core when None.
+        overrides: settings that replace the model's own languages and prefixes.
+
+    Raises:
+        ModelError: ``model_directory``; ``model_damaged`` when a file cannot be opened or does not
+            have its recorded hash; ``model_incompatible`` when it is not a sentence encoder.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        precision: str | None = None,
+        threads: int | None = None,
+        overrides: Overrides | None = None,
+    ) -> None:
+        manifest = read_manifest(directory)
+        chosen = _precision(directory, manifest, precision)
+        self._threads = max(1, threads or available_cores())
+        revision = _checked_revision(directory, manifest, chosen)
+        self._encoder = SentenceEncoder(
+            directory / manifest.graphs[chosen][0],
+            directory / manifest.tokenizer,
+            max_tokens=manifest.max_tokens,
+            pooling=manifest.pooling,
+        )
+        dimensions = manifest.dimensions or self._encoder.sentence("width").size
+        self._spec = _spec(manifest, chosen, revision, dimensions, overrides or Overrides())
+
+    @property
+    def spec(self) -> EmbeddingSpec:
+        """What the model is."""
+        return self._spec
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors of the texts, shape (len(texts), dimensions), float32.
+
+        Raises:
+            ModelError: ``model_output``, ``model_failed``.
+        """
+        return self._unit_vectors([self._spec.passage_prefix + text for text in texts])
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Unit vector of the question, shape (dimensions,), float32.
+
+        Raises:
+            ModelError: ``model_output``, ``model_failed``.
+        """
+        vector: NDArray[np.float32] = self._unit_vectors([self._spec.query_prefix + text])[0]
+        return vector
+
+    def token_vectors(self, texts: Sequence[str], *, query: bool = False) -> list[TokenVectors]:
+        """Token vectors of each text, as encoded inside it; special and prefix tokens left out.
+
+        Raises:
+            ModelError: ``model_output``, ``model_failed``, or ``model_incompatible`` when the graph
+                gives sentences only.
+        """
+        prefix = self._spec.query_prefix if query else self._spec.passage_prefix
+        return self._side_by_side(lambda text: self._tokens(prefix, text), texts)
+
+    def _unit_vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        rows = self._side_by_side(self._encoder.sentence, texts)
+        if not rows:
+            return np.empty((0, self._spec.dimensions), np.float32)
+        return checked_unit_vectors(
+            np.stack(rows), len(texts), self._spec.dimensions, self._spec.name
+        )
+
+    def _tokens(self, prefix: str, text: str) -> TokenVectors:
+        encoding, vectors = self._encoder.tokens(prefix + text)
+        kept = [
+            index
+            for index, (start, end) in enumerate(encoding.offsets)
+            if not encoding.special_tokens_mask[index] and end > max(start, len(prefix))
+        ]
+        unit = checked_unit_vectors(
+            vectors[kept], len(kept), self._spec.dimensions, self._spec.name
+        )
+        spans = (encoding.offsets[index] for index in kept)
+        shift = len(prefix)
+        return TokenVectors(
+            unit, tuple(Span(max(start - shift, 0), end - shift) for start, end in spans)
+        )
+
+    def _side_by_side(self, work: Callable[[str], _Result], texts: Sequence[str]) -> list[_Result]:
+        if self._threads == 1 or len(texts) < 2:
+            return [work(text) for text in texts]
+        with ThreadPoolExecutor(min(self._threads, len(texts))) as pool:
+            return list(pool.map(work, texts))
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _precision(directory: Path, manifest: ModelManifest, wanted: str | None) -> str:
+    chosen = wanted or next(iter(manifest.graphs))
+    if chosen not in manifest.graphs:
+        raise ModelError(
+            f"The model in {str(directory)!r} has no precision {chosen!r}.",
+            code="model_directory",
+            hint=f"It has: {', '.join(manifest.graphs)}.",
+        )
+    return chosen
+
+
+def _checked_revision(directory: Path, manifest: ModelManifest, precision: str) -> str:
+    """Hash of the files that will run; for one file, its own SHA-256."""
+    names = manifest.graphs[precision]
+    hashes = {name: sha256_of(directory / name) for name in (*names, manifest.tokenizer)}
+    for name, found in hashes.items():
+        if manifest.sha256.get(name, found) != found:
+            raise ModelError(
+                f"{str(directory / name)!r} is damaged: its SHA-256 is {found}, "
+                f"not {manifest.sha256[name]}.",
+                code="model_damaged",
+                hint=f"Pull it again: evidencedesk models pull {manifest.name} --force.",
+            )
+    if len(names) == 1:
+        return f"sha256:{hashes[names[0]]}"
+    return f"sha256:{sha256_of(*(directory / name for name in names))}"
+
+
+def _spec(
+    manifest: ModelManifest, precision: str, revision: str, dimensions: int, overrides: Overrides
+) -> EmbeddingSpec:
+    default = precision == next(iter(manifest.graphs))
+    own = (manifest.languages, manifest.query_prefix, manifest.passage_prefix)
+    said = (overrides.languages, overrides.query_prefix, overrides.passage_prefix)
+    languages, query_prefix, passage_prefix = (
+        declared if setting is None else setting
+        for declared, setting in zip(own, said, strict=True)
+    )
+    return EmbeddingSpec(
+        name=manifest.name if default else f"{manifest.name}:{precision}",
+        revision=revision,
+        dimensions=dimensions,
+        max_tokens=manifest.max_tokens,
+        query_prefix=str(query_prefix),
+        passage_prefix=str(passage_prefix),
+        languages=tuple(languages),
+    )

