@@ -104,12 +104,16 @@ class SentenceEncoder:
 def open_session(graph: Path) -> onnxruntime.InferenceSession:
     """A session in which every run stays on the thread that asks for it.
 
+    The runtime's own memory pool is off: runs side by side would wait for its lock.
+
     Raises:
         ModelError: ``model_damaged``.
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False
+    options.enable_mem_pattern = False
     options.log_severity_level = 4
     try:
         return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
@@ -139,7 +143,7 @@ def _damaged(path: Path, why: str) -> ModelError:
     return ModelError(
         f"{str(path)!r} cannot be opened: {why}",
         code="model_damaged",
-        hint="Pull the model again (evidencedesk models pull --force) or repair the directory.",
+        hint="Pull the model again (evidencedesk models pull) or repair the directory.",
     )
 
 

@@ -8,6 +8,7 @@ same text gives the same bytes whatever it is embedded with and on however many 
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -129,10 +130,30 @@ class OnnxEmbedder:
         )
 
     def _side_by_side(self, work: Callable[[str], _Result], texts: Sequence[str]) -> list[_Result]:
-        if self._threads == 1 or len(texts) < 2:
+        workers = min(self._threads, len(texts))
+        if workers <= 1:
             return [work(text) for text in texts]
-        with ThreadPoolExecutor(min(self._threads, len(texts))) as pool:
-            return list(pool.map(work, texts))
+        waiting = deque(enumerate(texts))
+        results: dict[int, _Result] = {}
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                for done in pool.map(lambda _: _drain(work, waiting), range(workers)):
+                    results.update(done)
+            finally:
+                waiting.clear()  # after an error or Ctrl-C the workers stop at their current text
+        return [results[index] for index in range(len(texts))]
+
+
+def _drain(
+    work: Callable[[str], _Result], waiting: deque[tuple[int, str]]
+) -> list[tuple[int, _Result]]:
+    results: list[tuple[int, _Result]] = []
+    while True:
+        try:
+            index, text = waiting.popleft()
+        except IndexError:
+            return results
+        results.append((index, work(text)))
 
 
 def available_cores() -> int:
@@ -163,7 +184,7 @@ def _checked_revision(directory: Path, manifest: ModelManifest, precision: str) 
                 f"{str(directory / name)!r} is damaged: its SHA-256 is {found}, "
                 f"not {manifest.sha256[name]}.",
                 code="model_damaged",
-                hint=f"Pull it again: evidencedesk models pull {manifest.name} --force.",
+                hint=f"Pull it again: evidencedesk models pull {manifest.name}.",
             )
     if len(names) == 1:
         return f"sha256:{hashes[names[0]]}"

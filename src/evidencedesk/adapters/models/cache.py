@@ -125,7 +125,7 @@ def _finding(name: str, path: Path, expected: str) -> Finding:
         check=f"model_file:{path.name}",
         ok=whole,
         message=f"{path.name}: {'whole' if whole else f'{found}, expected {expected}'}",
-        hint="" if whole else f"Pull it again: evidencedesk models pull {name} --force.",
+        hint="" if whole else f"Pull it again: evidencedesk models pull {name}.",
     )
 
 

@@ -168,8 +168,13 @@ def _only_graph(directory: Path) -> str:
 
 
 def _external_data(directory: Path, graph: str) -> list[str]:
-    beside = (directory / graph).parent.glob(f"{Path(graph).name}_data*")
-    return sorted(str(path.relative_to(directory)) for path in beside)
+    # A graph may keep its weights in files beside it; exporters name them after the graph.
+    beside = (directory / graph).parent.glob(f"{Path(graph).stem}*")
+    return sorted(
+        str(path.relative_to(directory))
+        for path in beside
+        if path.is_file() and path.suffix not in (".onnx", ".json")
+    )
 
 
 def _json(directory: Path, name: str) -> dict[str, Any]:

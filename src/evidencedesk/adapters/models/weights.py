@@ -61,5 +61,5 @@ def _damaged(path: Path, why: str) -> ModelError:
     return ModelError(
         f"{str(path)!r} does not hold the weights expected: {why}.",
         code="model_damaged",
-        hint="Pull the model again: evidencedesk models pull minilm --force.",
+        hint="Pull the model again: evidencedesk models pull minilm.",
     )
