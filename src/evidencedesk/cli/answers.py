@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evidencedesk.cli.clean import one_line
 from evidencedesk.cli.terminal import Terminal
-from evidencedesk.model import Answer, Citation, Claim, Hit, Location, Reason, Support
+from evidencedesk.model import Answer, Chunk, Citation, Claim, Hit, Location, Reason, Support
 
 _REPHRASE = (
     "Ask in the words of the documents, or look at what there is with `evidencedesk search`. "
@@ -83,12 +83,18 @@ def print_hits(terminal: Terminal, hits: tuple[Hit, ...]) -> None:
                 hit.score,
                 hit.vector_score,
                 hit.keyword_score,
-                f"{hit.chunk.title} ({hit.chunk.location.label})",
+                titled_place(hit.chunk),
                 one_line(hit.chunk.text)[:80],
             )
             for rank, hit in enumerate(hits, start=1)
         ),
     )
+
+
+def titled_place(chunk: Chunk) -> str:
+    """``<title> (<place>)``; only the title where the place is unknown."""
+    place = chunk.location.label
+    return f"{chunk.title} ({place})" if place else chunk.title
 
 
 def place_to_open(source: str, location: Location) -> str:

@@ -29,7 +29,10 @@ def ask(
         bool, typer.Option("--explain", help="Show passages with scores, and every check.")
     ] = False,
     threshold: Annotated[
-        float | None, typer.Option(help="Confidence below which there is no answer.", min=0, max=1)
+        float | None,
+        typer.Option(
+            help="Confidence below which there is no answer.", min=0, max=1, metavar="0..1"
+        ),
     ] = None,
     fail_on_abstain: Annotated[
         bool, typer.Option("--fail-on-abstain", help="Exit with 3 when there is no answer.")

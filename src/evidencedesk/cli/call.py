@@ -37,8 +37,10 @@ class CommonOptions:
     """Options that every command takes."""
 
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/cli.md).")] = False
-    config: Annotated[Path | None, typer.Option(help="The settings file.")] = None
-    index: Annotated[Path | None, typer.Option(help="Folder of the index.")] = None
+    config: Annotated[Path | None, typer.Option(help="The settings file.", metavar="FILE")] = None
+    index: Annotated[Path | None, typer.Option(help="Folder of the index.", metavar="FOLDER")] = (
+        None
+    )
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False
 
 
@@ -50,15 +52,21 @@ class ReaderOptions:
         list[str] | None,
         typer.Option(help="A role of the reader; replaces [access.local].", metavar="ROLE"),
     ] = None
-    subject: Annotated[str | None, typer.Option("--as", help="Name of the reader.")] = None
+    subject: Annotated[
+        str | None, typer.Option("--as", help="Name of the reader.", metavar="SUBJECT")
+    ] = None
     administrator: Annotated[
         bool | None,
         typer.Option("--administrator/--no-administrator", help="Reads as an administrator."),
     ] = None
-    tenant: Annotated[str | None, typer.Option(help="The reader's tenant.")] = None
+    tenant: Annotated[str | None, typer.Option(help="The reader's tenant.", metavar="TENANT")] = (
+        None
+    )
     status: Annotated[
         list[str] | None,
-        typer.Option(help="Look at documents of this status; may be given several times."),
+        typer.Option(
+            help="Look at documents of this status; may be given several times.", metavar="STATUS"
+        ),
     ] = None
 
 
@@ -172,7 +180,8 @@ def command(*, reads: bool = False) -> Callable[[Callable[..., int | None]], Cal
 
         @functools.wraps(function)
         def run(**values: Any) -> None:
-            call = Call(common=_taken(CommonOptions, values), reader=_taken(ReaderOptions, values))
+            reader = _taken(ReaderOptions, values) if reads else ReaderOptions()
+            call = Call(common=_taken(CommonOptions, values), reader=reader)
             raise typer.Exit(_outcome(call, functools.partial(function, call, **values)))
 
         keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *shared)]

@@ -15,7 +15,7 @@ from evidencedesk.model import DocumentRecord
 app = new_app("The documents in the index, their versions and their life cycle.")
 
 _Id = Annotated[str, typer.Argument(metavar="DOCUMENT", help="Id of the document.")]
-_Tenant = Annotated[str | None, typer.Option(help="Whose document it is.")]
+_Tenant = Annotated[str | None, typer.Option(help="Whose document it is.", metavar="TENANT")]
 _DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -66,7 +66,7 @@ def show_document(call: Call, document: _Id) -> None:
 def history(call: Call, document: _Id) -> None:
     """List the earlier versions of a document, newest first. They are never searched."""
     with call.open() as desk:
-        records = desk.history(document, principal=call.principal)
+        records = desk.history(document, principal=call.principal, statuses=call.statuses)
     if call.as_json:
         call.terminal.json({"versions": [record_json(record) for record in records]})
         return
@@ -89,12 +89,13 @@ def diff(
     call: Call,
     document: _Id,
     old: Annotated[
-        str | None, typer.Option(help="Content hash of the earlier version (the one before).")
+        str | None,
+        typer.Option(help="Content hash of the earlier version (the one before).", metavar="HASH"),
     ] = None,
 ) -> None:
     """Show what changed in the text of a document since an earlier version."""
     with call.open() as desk:
-        text = desk.diff(document, principal=call.principal, old=old)
+        text = desk.diff(document, principal=call.principal, old=old, statuses=call.statuses)
     if call.as_json:
         call.terminal.json({"document_id": document, "diff": text})
         return
@@ -128,7 +129,9 @@ def remove(call: Call, document: _Id, tenant: _Tenant = None) -> None:
 def set_status(
     call: Call,
     document: _Id,
-    status: Annotated[str, typer.Argument(help="current, superseded, draft or archived.")],
+    status: Annotated[
+        str, typer.Argument(metavar="STATUS", help="current, superseded, draft or archived.")
+    ],
     tenant: _Tenant = None,
 ) -> None:
     """Set the status of a document; only current ones are evidence by default."""

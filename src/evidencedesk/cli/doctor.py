@@ -8,8 +8,6 @@ import typer
 
 from evidencedesk.cli.call import Call, command, examples, new_app
 from evidencedesk.cli.commands import EXIT_ERROR, EXIT_OK
-from evidencedesk.cli.terminal import Terminal
-from evidencedesk.model import Finding
 from evidencedesk.settings import effective, render_markdown
 
 app = new_app()
@@ -39,7 +37,7 @@ def doctor(
         call.terminal.json({"findings": [finding.to_json() for finding in findings]})
     else:
         for finding in findings:
-            _print_finding(call.terminal, finding)
+            call.terminal.finding(finding)
     return EXIT_OK if all(finding.ok for finding in findings) else EXIT_ERROR
 
 
@@ -60,10 +58,3 @@ def _shown(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "none"
     return "not set" if value is None else str(value)
-
-
-def _print_finding(terminal: Terminal, finding: Finding) -> None:
-    mark = ("ok    ", "green") if finding.ok else ("WRONG ", "red")
-    terminal.line(mark, (f"{finding.check}: ", "bold"), finding.message)
-    if finding.hint:
-        terminal.line(("hint: ", "yellow"), finding.hint, indent=6)

@@ -36,15 +36,19 @@ _Deny = Annotated[
 def ingest(
     call: Call,
     *,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders.")],
     role: _Roles = None,
     deny: _Deny = None,
-    tenant: Annotated[str | None, typer.Option(help="Whose documents they are.")] = None,
-    status: Annotated[
-        str | None, typer.Option(help="current, superseded, draft or archived.")
+    tenant: Annotated[
+        str | None, typer.Option(help="Whose documents they are.", metavar="TENANT")
     ] = None,
-    lang: Annotated[str | None, typer.Option(help="Language, as in en or bn.")] = None,
-    owner: Annotated[str | None, typer.Option(help="Who looks after them.")] = None,
+    status: Annotated[
+        str | None, typer.Option(help="current, superseded, draft or archived.", metavar="STATUS")
+    ] = None,
+    lang: Annotated[
+        str | None, typer.Option(help="Language, as in en or bn.", metavar="LANG")
+    ] = None,
+    owner: Annotated[str | None, typer.Option(help="Who looks after them.", metavar="NAME")] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents whose file is gone from PATH.")
     ] = False,
@@ -53,7 +57,8 @@ def ingest(
     ] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Follow changes until Ctrl-C.")] = False,
     threads: Annotated[
-        int | None, typer.Option(help="How much is done side by side; 0 is one per core.")
+        int | None,
+        typer.Option(help="How much is done side by side; 0 is one per core.", metavar="N"),
     ] = None,
 ) -> int:
     """Bring the index in line with files and folders.

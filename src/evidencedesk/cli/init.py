@@ -26,7 +26,12 @@ _REMARKS = {
 
 @app.command(epilog=examples("init", "init handbook"))
 @command()
-def init(call: Call, folder: Annotated[Path, typer.Argument(metavar="[DIR]")] = Path()) -> None:
+def init(
+    call: Call,
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Made if it is not there.")
+    ] = Path(),
+) -> None:
     """Write a commented settings file and an empty index into DIR (the current folder)."""
     file = folder / FILE_NAME
     index_row = {"index.url": str(call.common.index.absolute())} if call.common.index else {}

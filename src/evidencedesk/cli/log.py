@@ -21,13 +21,20 @@ app = new_app()
 def log(
     call: Call,
     *,
-    limit: Annotated[int, typer.Option(help="How many of the newest entries.", min=1)] = 50,
+    limit: Annotated[
+        int, typer.Option(help="How many of the newest entries.", min=1, metavar="N")
+    ] = 50,
     outcome: Annotated[
-        str | None, typer.Option(help="Only this outcome (added, changed, failed, ...).")
+        str | None,
+        typer.Option(help="Only this outcome (added, changed, failed, ...).", metavar="OUTCOME"),
     ] = None,
-    source: Annotated[str | None, typer.Option(help="Only sources that contain this.")] = None,
-    since: Annotated[str | None, typer.Option(help="Only from this day or time on (UTC).")] = None,
-    tenant: Annotated[str | None, typer.Option(help="Whose log.")] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Only sources that contain this.", metavar="TEXT")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only from this day or time on (UTC).", metavar="TIME")
+    ] = None,
+    tenant: Annotated[str | None, typer.Option(help="Whose log.", metavar="TENANT")] = None,
 ) -> None:
     """Show the ingestion log, newest first. It is the operator's: it names every source."""
     start = None if since is None else _time(since)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -25,8 +26,12 @@ app = new_app()
 def reindex(
     call: Call,
     *,
-    model: Annotated[str | None, typer.Option(help="Semantic model, or none.")] = None,
-    chunking: Annotated[str | None, typer.Option(help="Strategy that cuts.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Semantic model, or none.", metavar="MODEL")
+    ] = None,
+    chunking: Annotated[
+        str | None, typer.Option(help="Strategy that cuts.", metavar="STRATEGY")
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(metavar="NAME=NUMBER", help="An option of the strategy.")
     ] = None,
@@ -37,7 +42,9 @@ def reindex(
     discard: Annotated[
         bool, typer.Option("--discard", help="Drop the one before; no rollback after that.")
     ] = False,
-    threads: Annotated[int | None, typer.Option(help="Side by side; 0 is one per core.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Side by side; 0 is one per core.", metavar="N")
+    ] = None,
 ) -> None:
     """Rebuild passages and vectors beside those that answer, then switch in one step.
 
@@ -61,20 +68,26 @@ def reindex(
             report = desk.reindex(
                 model=model, strategy=chunking, options=_numbers(option), yes=yes, progress=progress
             )
-    if call.as_json:
-        call.terminal.json(report.to_json())
-    else:
-        _say(call, {}, report.summary)
+    extra = {"documents": report.documents, "seconds": report.seconds}
+    words = f"{report.documents} documents in {report.seconds:.1f} s. Now answering from"
+    _print_generation(call, report.generation, words, **extra)
 
 
-def _print_generation(call: Call, generation: Generation, words: str) -> None:
-    embedding = generation.embedding.name if generation.embedding else "keywords only"
-    cut = generation.chunking.strategy
-    value = {"generation": generation.id, "embedding": embedding, "chunking": cut}
-    _say(call, value, f"{words} generation {generation.id}: {embedding}, {cut}.")
+def _print_generation(call: Call, generation: Generation, words: str, **extra: float) -> None:
+    embedding = generation.embedding.name if generation.embedding else None
+    cut = generation.chunking
+    value = {
+        "generation": generation.id,
+        "embedding": embedding,
+        "chunking": {"strategy": cut.strategy, **dict(cut.options)},
+        **extra,
+    }
+    options = ", ".join(f"{name} {number}" for name, number in cut.options)
+    about = f"{embedding or 'keywords only'}; {cut.strategy}" + (f" ({options})" if options else "")
+    _say(call, value, f"{words} generation {generation.id}: {about}.")
 
 
-def _say(call: Call, value: dict[str, object], words: str) -> None:
+def _say(call: Call, value: Mapping[str, object], words: str) -> None:
     if call.as_json:
         call.terminal.json(value)
     else:

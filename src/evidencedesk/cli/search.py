@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from evidencedesk.cli.answers import place_to_open
+from evidencedesk.cli.answers import place_to_open, titled_place
 from evidencedesk.cli.call import OPERATOR_NOTE, Call, command, examples, new_app
 from evidencedesk.cli.clean import one_line
 from evidencedesk.cli.terminal import Terminal
@@ -24,7 +24,9 @@ app = new_app()
 def search(
     call: Call,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="Words or a question.")],
-    k: Annotated[int | None, typer.Option("-k", help="How many passages.", min=1)] = None,
+    k: Annotated[
+        int | None, typer.Option("-k", help="How many passages.", min=1, metavar="N")
+    ] = None,
 ) -> None:
     """Find the passages that fit best, with scores and places; nothing is answered."""
     with call.open() as desk:
@@ -56,7 +58,7 @@ def _print_hit(terminal: Terminal, rank: int, hit: Hit) -> None:
     chunk = hit.chunk
     vector = "" if hit.vector_score is None else f"  vector {hit.vector_score:.3f}"
     scores = f"score {hit.score:.3f}{vector}  keyword {hit.keyword_score:.3f}"
-    label = f"{one_line(chunk.title)} ({one_line(chunk.location.label)}) [{chunk.id}]"
+    label = one_line(f"{titled_place(chunk)} [{chunk.id}]")
     terminal.line((f"{rank}. ", "cyan"), (label, "bold"))
     terminal.line((scores, "dim"), indent=3)
     terminal.line(one_line(chunk.text), indent=3)

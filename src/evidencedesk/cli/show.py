@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
 
-from evidencedesk.cli.answers import place_to_open
+from evidencedesk.cli.answers import place_to_open, titled_place
 from evidencedesk.cli.call import OPERATOR_NOTE, Call, command, examples, new_app
 from evidencedesk.cli.clean import one_line
 from evidencedesk.cli.terminal import Terminal
@@ -30,27 +31,27 @@ app = new_app()
 @command(reads=True)
 def show(
     call: Call,
-    name: Annotated[
+    chunk_or_document: Annotated[
         str,
         typer.Argument(metavar="CHUNK_OR_DOCUMENT", help="Id from `search`, `ask`, `docs list`."),
     ],
-    context: Annotated[int, typer.Option(help="Lines to show around a passage.", min=0)] = 2,
+    context: Annotated[
+        int, typer.Option(help="Lines to show around a passage.", min=0, metavar="LINES")
+    ] = 2,
     open_source: Annotated[
         bool, typer.Option("--open", help="Open the file or page it comes from.")
     ] = False,
 ) -> None:
     """Show a passage within its document, marked, or the whole text of a document."""
     with call.open() as desk:
-        chunk, document = _find(desk, call, name)
+        chunk, document = _find(desk, call, chunk_or_document)
     if call.as_json:
         call.terminal.json(document_json(document) if chunk is None else chunk_json(chunk))
     elif chunk is None:
         _print_head(call.terminal, document.title, document.source, Location())
         call.terminal.line(document.text)
     else:
-        _print_head(
-            call.terminal, f"{chunk.title} ({chunk.location.label})", chunk.source, chunk.location
-        )
+        _print_head(call.terminal, titled_place(chunk), chunk.source, chunk.location)
         _print_marked(call.terminal, document, chunk.span, context)
     if open_source:
         _open(document.source, offline=call.settings.offline)
@@ -94,14 +95,14 @@ def document_json(document: Document) -> dict[str, object]:
 
 def _find(desk: Desk, call: Call, name: str) -> tuple[Chunk | None, Document]:
     """The passage called ``name`` with its document, else the document called so."""
-    reader = {"principal": call.principal, "statuses": call.statuses}
+    read = functools.partial(desk.document, principal=call.principal, statuses=call.statuses)
     try:
-        chunk = desk.chunk(name, **reader)
+        chunk = desk.chunk(name, principal=call.principal, statuses=call.statuses)
     except UsageError as error:
         if error.code != "not_found":
             raise
-        return None, desk.document(name, **reader)
-    return chunk, desk.document(chunk.document_id, **reader)
+        return None, read(name)
+    return chunk, read(chunk.document_id)
 
 
 def _print_head(terminal: Terminal, label: str, source: str, location: Location) -> None:

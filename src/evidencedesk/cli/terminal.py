@@ -64,6 +64,13 @@ class Terminal:
             table.add_row(*(Text(_cell(value)) for value in row))
         self._out.print(table, soft_wrap=not self._out.is_terminal)
 
+    def finding(self, finding: model.Finding) -> None:
+        """What one check found, and how to mend it."""
+        mark = ("ok    ", "green") if finding.ok else ("WRONG ", "red")
+        self.line(mark, (f"{finding.check}: ", "bold"), finding.message)
+        if finding.hint:
+            self.line(("hint: ", "yellow"), finding.hint, indent=6)
+
     @contextmanager
     def progress(self) -> Iterator[model.ProgressCallback]:
         """A callback that draws a bar per stage on stderr where that is a terminal."""

@@ -79,12 +79,6 @@ class EmbeddingTable(_Table):
     passage_prefix: str | None = _row(
         None, "Put before a passage, instead of what the model declares.", sample="passage: "
     )
-    batch_tokens: int = _row(
-        16384,
-        "How much text is handed to the model at a time. Bounds memory; changes no vector.",
-        unit="tokens",
-        gt=0,
-    )
 
 
 class ChunkingTable(_Table):
