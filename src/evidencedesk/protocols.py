@@ -183,6 +183,9 @@ class Writer(Protocol):
     def document(self, tenant: str, document_id: str) -> Document | None:
         """The stored document with its text, for re-chunking; or None."""
 
+    def tenants(self) -> tuple[str, ...]:
+        """Tenants that have documents, sorted."""
+
     def generations(self) -> tuple[Generation, ...]:
         """Generations that take writes, by id; exactly one is active."""
 
@@ -192,11 +195,17 @@ class Writer(Protocol):
         """For each embedding key already stored: (vector, sentence vectors)."""
 
     def replace_document(
-        self, document: Document, chunks: Mapping[int, Sequence[IndexedChunk]]
+        self,
+        document: Document,
+        chunks: Mapping[int, Sequence[IndexedChunk]],
+        *,
+        replaces: str | None = None,
     ) -> None:
         """Store the document with its chunks for every live generation id, all old ones out.
 
-        The text stored before, if it differs, becomes history.
+        The text stored before, if it differs, becomes history. ``replaces`` names another document
+        of the tenant, stored for the same source under the id it had before, that goes in the same
+        transaction; its history goes with it.
         """
 
     def update_document(self, document: Document) -> None:
@@ -229,7 +238,11 @@ class Writer(Protocol):
     def put_chunks(
         self, generation: int, tenant: str, document_id: str, chunks: Sequence[IndexedChunk]
     ) -> None:
-        """Store the chunks of one unchanged document in one generation."""
+        """Store the chunks of one document in one generation.
+
+        Nothing is stored when the document has gone or its text is no longer the one that the
+        chunks were cut from: whoever changed it wrote its new chunks to every generation.
+        """
 
     def switch_generation(self, generation: int) -> None:
         """Make it active in one step; the one active before becomes ``previous``."""

@@ -44,6 +44,14 @@ def adapter(port: str, name: str) -> Any:
         ModelMissingError: ``package_missing`` when the adapter's package is not installed; names
             the extra that brings it where the adapter declares one.
     """
+    entry = _entry(port, name)
+    try:
+        return entry.load()
+    except ModuleNotFoundError as error:
+        raise _missing_package(name, error, extra=", ".join(entry.extras)) from error
+
+
+def _entry(port: str, name: str) -> EntryPoint:
     entry = next((entry for entry in _entries(port) if entry.name == name), None)
     if entry is None:
         raise SettingsError(
@@ -51,10 +59,7 @@ def adapter(port: str, name: str) -> Any:
             code="unknown_adapter",
             hint=f"Use one of these, or install a package that has an entry point evidencedesk.{port}.",
         )
-    try:
-        return entry.load()
-    except ModuleNotFoundError as error:
-        raise _missing_package(name, error, extra=", ".join(entry.extras)) from error
+    return entry
 
 
 def _entries(port: str) -> tuple[EntryPoint, ...]:
@@ -70,3 +75,12 @@ def _missing_package(wanted: str, error: ModuleNotFoundError, *, extra: str) -> 
         code="package_missing",
         hint=f'Install it with: pip install "{install}"',
     )
+
+
+def adapter_target(port: str, name: str) -> str:
+    """``module:attribute`` of the adapter called ``name`` of ``port``, without importing it.
+
+    Raises:
+        SettingsError: ``unknown_adapter``.
+    """
+    return _entry(port, name).value

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from evidencedesk.errors import UsageError
-from evidencedesk.indexing import Change, classify, lost_sources
+from evidencedesk.indexing import Change, classify, lost_documents
 from evidencedesk.model import Document, DocumentRecord
 
 DOCUMENT = Document(
@@ -57,27 +58,30 @@ def test_everything_else_is_metadata(difference: dict[str, object]) -> None:
     assert classify(changed, record_of(DOCUMENT)) is Change.METADATA
 
 
-def records(count: int, root: str = "/docs") -> list[DocumentRecord]:
-    return [
-        record_of(replace(DOCUMENT, id=f"d{n}", source=f"d{n}.md", root=root)) for n in range(count)
-    ]
+def stored(count: int) -> dict[Path, DocumentRecord]:
+    return {
+        Path(f"/docs/d{n}.md"): record_of(replace(DOCUMENT, id=f"d{n}", source=f"d{n}.md"))
+        for n in range(count)
+    }
 
 
-def test_prune_names_only_what_is_gone_from_its_root() -> None:
-    lost = lost_sources(
-        [*records(5), *records(5, "/elsewhere")], "/docs", {"d0.md", "d1.md", "d2.md"}, force=False
-    )
+def paths(*names: str) -> set[Path]:
+    return {Path("/docs", name) for name in names}
+
+
+def test_prune_names_only_what_is_gone() -> None:
+    lost = lost_documents("/docs", stored(5), paths("d0.md", "d1.md", "d2.md"), force=False)
     assert [record.source for record in lost] == ["d3.md", "d4.md"]
 
 
-@pytest.mark.parametrize("found", [set(), {"d0.md"}, {"d0.md", "d1.md"}])
-def test_prune_refuses_to_lose_over_half_or_everything(found: set[str]) -> None:
+@pytest.mark.parametrize("found", [paths(), paths("d0.md"), paths("d0.md", "d1.md")])
+def test_prune_refuses_to_lose_over_half_or_everything(found: set[Path]) -> None:
     with pytest.raises(UsageError) as caught:
-        lost_sources(records(5), "/docs", found, force=False)
+        lost_documents("/docs", stored(5), found, force=False)
     assert caught.value.code == "prune_refused"
-    assert len(lost_sources(records(5), "/docs", found, force=True)) == 5 - len(found)
+    assert len(lost_documents("/docs", stored(5), found, force=True)) == 5 - len(found)
 
 
-def test_prune_of_one_vanished_document_from_an_empty_root_is_refused() -> None:
+def test_prune_of_one_vanished_document_from_an_empty_folder_is_refused() -> None:
     with pytest.raises(UsageError):
-        lost_sources(records(1), "/docs", set(), force=False)
+        lost_documents("/docs", stored(1), paths(), force=False)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
+from pathlib import Path
 
 from evidencedesk.errors import UsageError
 from evidencedesk.model import Document, DocumentRecord
@@ -50,23 +51,28 @@ def classify(document: Document, record: DocumentRecord | None) -> Change:
     return Change.METADATA if _differs(document, record, _DESCRIPTIVE) else Change.UNCHANGED
 
 
-def lost_sources(
-    records: Iterable[DocumentRecord], root: str, found: Collection[str], *, force: bool
+def lost_documents(
+    folder: str, stored: Mapping[Path, DocumentRecord], found: Collection[Path], *, force: bool
 ) -> tuple[DocumentRecord, ...]:
-    """Documents of ``root`` whose source is not among ``found``: those that ``--prune`` removes.
+    """Documents whose file is not among ``found``: those that ``--prune`` removes.
+
+    Args:
+        folder: the folder that was named.
+        stored: the documents whose files lie or lay in it, by absolute path.
+        found: absolute paths of the files that are there now.
+        force: prune whatever it comes to.
 
     Raises:
-        UsageError: ``prune_refused`` without ``force`` when nothing was found under the root, or
+        UsageError: ``prune_refused`` without ``force`` when nothing was found in the folder, or
             when more than half of its documents would go; both look more like an unmounted folder
             than like a wish.
     """
-    known = [record for record in records if record.root == root]
-    lost = tuple(record for record in known if record.source not in found)
+    lost = tuple(record for path, record in stored.items() if path not in found)
     if not lost or force:
         return lost
-    if not found or 2 * len(lost) > len(known):
+    if 2 * len(lost) > len(stored):
         raise UsageError(
-            f"Pruning {root!r} would remove {len(lost)} of {len(known)} documents.",
+            f"Pruning {folder!r} would remove {len(lost)} of {len(stored)} documents.",
             code="prune_refused",
             hint="Check that the folder is all there; --force removes them anyway.",
         )

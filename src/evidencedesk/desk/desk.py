@@ -1,0 +1,361 @@
+"""The desk: the object that people hold. Everything the product does, with one reader per call.
+
+Example:
+    with Desk.open("handbook.desk") as desk:
+        desk.ingest("policies/", roles={"staff"})
+        answer = desk.ask("How long do I have to return a bike?", principal=Principal(roles={"staff"}))
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from evidencedesk import wiring
+from evidencedesk.access import DEFAULT_STATUSES, Principal, Status, check_tenant, parse_status
+from evidencedesk.desk.index import OpenIndex
+from evidencedesk.desk.rebuilding import ReindexReport, discard_spare, rebuild_index, roll_back
+from evidencedesk.desk.versions import diff_versions, found_or_raise
+from evidencedesk.ingestion.watch import watch
+from evidencedesk.model import (
+    Answer,
+    Chunk,
+    Document,
+    DocumentRecord,
+    Finding,
+    Generation,
+    Hit,
+    IngestReport,
+    LogEntry,
+    ProgressCallback,
+)
+from evidencedesk.pipeline import (
+    Explanation,
+    answer_question,
+    remove_document,
+    run_ingestion,
+    search,
+)
+from evidencedesk.protocols import Clock, Generator
+from evidencedesk.settings import Settings
+
+
+class Desk:
+    """An index with everything that can be done to it. A context manager; safe for threads.
+
+    Reading needs a ``Principal``, and there is no other way in. Writing is the operator's business:
+    whoever can write the index files.
+    """
+
+    def __init__(
+        self, path: Path, settings: Settings, clock: Clock, generator: Generator | None = None
+    ) -> None:
+        self.path = path
+        self.settings = settings
+        self._clock = clock
+        self._index = OpenIndex(path, settings, clock, generator)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        settings: Settings | None = None,
+        create: bool = False,
+        clock: Clock | None = None,
+        generator: Generator | None = None,
+    ) -> Desk:
+        """The desk over the index in the folder ``path``.
+
+        The index is opened when it is first needed; ``ingest`` makes one where there is none.
+
+        Args:
+            path: folder of the index.
+            settings: effective settings; the defaults when None (no settings file is read).
+            create: make the index now if there is none.
+            clock: where time comes from; the machine's clock when None.
+            generator: who writes replies; the one that the settings name when None.
+
+        Raises:
+            IndexingError: with ``create``, when it cannot be made.
+        """
+        desk = cls(Path(path), settings or Settings(), clock or wiring.SystemClock(), generator)
+        if create:
+            desk._index.store(create=True)
+        return desk
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the index; using the desk again opens it again."""
+        self._index.close()
+
+    def ingest(
+        self,
+        *paths: str | Path,
+        roles: Iterable[str] | None = None,
+        deny: Iterable[str] | None = None,
+        tenant: str | None = None,
+        status: str | None = None,
+        lang: str | None = None,
+        owner: str | None = None,
+        prune: bool = False,
+        force: bool = False,
+        progress: ProgressCallback | None = None,
+    ) -> IngestReport:
+        """Bring the index in line with files and folders.
+
+        A file that cannot be read keeps its last good version and is reported. Interrupted, all
+        that was finished is in the index; the same call goes on from there.
+
+        Args:
+            *paths: files and folders.
+            roles: who may see the documents; what front matter and manifests say when None.
+            deny: who may not.
+            tenant: whose documents they are; that of the settings when None.
+            status: ``current superseded draft archived``.
+            lang: language of documents that declare none.
+            owner: owner of documents that declare none.
+            prune: remove documents of the named folders whose file is gone.
+            force: prune although a folder is missing, empty, or would lose over half.
+            progress: told of every file.
+
+        Raises:
+            SourceError: ``path_missing``.
+            UsageError: a malformed role, tenant or status; ``prune_refused``.
+            IndexingError: the index cannot be written, or was made with another model.
+        """
+        owner_tenant = check_tenant(tenant or self.settings.access.tenant)
+        request = wiring.declared(
+            self.settings, roles=roles, deny=deny, status=status, lang=lang, owner=owner
+        )
+        with self._index.ingesting() as (indexing, parsers, warnings):
+            return run_ingestion(
+                [Path(path) for path in paths],
+                wiring.reading(self.settings, parsers, self._clock, request, owner_tenant),
+                indexing,
+                prune=prune,
+                force=force,
+                warnings=warnings,
+                progress=progress,
+            )
+
+    def watch(
+        self, *paths: str | Path, stop: threading.Event | None = None, **options: object
+    ) -> Iterator[IngestReport]:
+        """Ingest now and after every change under ``paths``, until ``stop`` is set.
+
+        ``options`` are those of ``ingest``. A file that disappears is removed only with ``prune``.
+        """
+        yield self.ingest(*paths, **options)  # type: ignore[arg-type]
+        for _ in watch([Path(path) for path in paths], stop=stop):
+            yield self.ingest(*paths, **options)  # type: ignore[arg-type]
+
+    def ask(
+        self,
+        question: str,
+        *,
+        principal: Principal,
+        statuses: Iterable[Status] = DEFAULT_STATUSES,
+        threshold: float | None = None,
+    ) -> Answer:
+        """Answer from what ``principal`` may see, or abstain with the reason.
+
+        Raises:
+            QuestionError: ``empty_question`` or ``question_too_long``.
+            IndexingError: the index cannot be read.
+        """
+        return self.explain(
+            question, principal=principal, statuses=statuses, threshold=threshold
+        ).answer
+
+    def explain(
+        self,
+        question: str,
+        *,
+        principal: Principal,
+        statuses: Iterable[Status] = DEFAULT_STATUSES,
+        threshold: float | None = None,
+    ) -> Explanation:
+        """The answer with everything that led to it; raises what ``ask`` raises."""
+        answering = self._index.answering(threshold)
+        return answer_question(question, answering, principal=principal, statuses=statuses)
+
+    def search(
+        self,
+        query: str,
+        *,
+        principal: Principal,
+        statuses: Iterable[Status] = DEFAULT_STATUSES,
+        k: int | None = None,
+    ) -> tuple[Hit, ...]:
+        """The best chunks for ``query`` that ``principal`` may see, best first; no threshold.
+
+        Raises:
+            QuestionError: ``empty_question`` or ``question_too_long``.
+            IndexingError: the index cannot be read.
+        """
+        answering = self._index.answering(None)
+        return search(query, answering, principal=principal, statuses=statuses, k=k).hits
+
+    def chunk(
+        self,
+        chunk_id: str,
+        *,
+        principal: Principal,
+        statuses: Iterable[Status] = DEFAULT_STATUSES,
+    ) -> Chunk:
+        """The chunk called ``chunk_id``.
+
+        Raises:
+            UsageError: ``not_found``, the same whether it is not there or not permitted.
+        """
+        with self._index.reading(principal, statuses) as snapshot:
+            return found_or_raise(snapshot.chunk(chunk_id), "chunk", chunk_id)
+
+    def document(
+        self,
+        document_id: str,
+        *,
+        principal: Principal,
+        statuses: Iterable[Status] = DEFAULT_STATUSES,
+    ) -> Document:
+        """The document called ``document_id`` with its text.
+
+        Raises:
+            UsageError: ``not_found``, the same whether it is not there or not permitted.
+        """
+        with self._index.reading(principal, statuses) as snapshot:
+            return found_or_raise(snapshot.document(document_id), "document", document_id)
+
+    def documents(
+        self, *, principal: Principal, statuses: Iterable[Status] = DEFAULT_STATUSES
+    ) -> tuple[DocumentRecord, ...]:
+        """All documents that ``principal`` may see, by id."""
+        with self._index.reading(principal, statuses) as snapshot:
+            return tuple(snapshot.documents())
+
+    def history(
+        self,
+        document_id: str,
+        *,
+        principal: Principal,
+        statuses: Iterable[Status] = DEFAULT_STATUSES,
+    ) -> tuple[DocumentRecord, ...]:
+        """Earlier versions of a document, newest first.
+
+        Raises:
+            UsageError: ``not_found``, the same whether it is not there or not permitted.
+        """
+        with self._index.reading(principal, statuses) as snapshot:
+            found_or_raise(snapshot.document(document_id), "document", document_id)
+            return snapshot.history(document_id)
+
+    def diff(
+        self,
+        document_id: str,
+        *,
+        principal: Principal,
+        old: str | None = None,
+        statuses: Iterable[Status] = DEFAULT_STATUSES,
+    ) -> str:
+        """Unified diff from an earlier text of a document to the one of now; empty when there is none.
+
+        Args:
+            document_id: the document.
+            principal: who reads.
+            old: content hash of the earlier text, or the beginning of it; the last one when None.
+            statuses: statuses looked at.
+
+        Raises:
+            UsageError: ``not_found``.
+        """
+        with self._index.reading(principal, statuses) as snapshot:
+            return diff_versions(snapshot, document_id, old)
+
+    def remove(self, document_id: str, *, tenant: str | None = None) -> bool:
+        """Remove a document with its chunks, vectors, postings and history; False if there is none.
+
+        Its file is left alone, so the next ``ingest`` of its folder brings it back.
+        """
+        with self._index.writing() as writer:
+            record = writer.record(check_tenant(tenant or self.settings.access.tenant), document_id)
+            return record is not None and remove_document(
+                writer, record, self._clock, "removed by the operator"
+            )
+
+    def set_status(self, document_id: str, status: str, *, tenant: str | None = None) -> None:
+        """Change a document's status at once; its own metadata decide again when its file changes.
+
+        Raises:
+            UsageError: ``not_found``; ``bad_status``.
+        """
+        wanted = parse_status(status).value
+        with self._index.writing() as writer:
+            tenant = check_tenant(tenant or self.settings.access.tenant)
+            stored = found_or_raise(writer.document(tenant, document_id), "document", document_id)
+            writer.update_document(replace(stored, status=wanted))
+
+    def log(self, *, principal: Principal, limit: int = 100) -> tuple[LogEntry, ...]:
+        """Newest entries of the ingestion log; empty unless ``principal`` is an administrator."""
+        with self._index.reading(principal, DEFAULT_STATUSES) as snapshot:
+            return snapshot.log(limit)
+
+    def reindex(
+        self,
+        *,
+        model: str | None = None,
+        strategy: str | None = None,
+        options: Mapping[str, int] | None = None,
+        yes: bool = False,
+        progress: ProgressCallback | None = None,
+    ) -> ReindexReport:
+        """Build a generation with another model or chunking beside the one that answers, and switch.
+
+        A rebuild that was interrupted before is dropped first; its vectors come from the cache.
+
+        Args:
+            model: semantic model, or ``none``; that of the settings when None.
+            strategy: chunking strategy; that of the settings when None.
+            options: the strategy's options.
+            yes: switch although no golden set has compared the two.
+            progress: told of every document.
+
+        Raises:
+            UsageError: ``reindex_unconfirmed`` without ``yes``.
+            ModelError: the model cannot be had.
+        """
+        return rebuild_index(
+            self._index, model=model, strategy=strategy, options=options, yes=yes, progress=progress
+        )
+
+    def rollback(self) -> Generation:
+        """Switch back to the generation that answered before the last ``reindex``.
+
+        Raises:
+            IndexingError: ``no_rollback`` when there is none.
+        """
+        with self._index.writing() as writer:
+            return roll_back(writer)
+
+    def discard(self) -> None:
+        """Drop every generation but the one that answers."""
+        with self._index.writing() as writer:
+            discard_spare(writer)
+
+    def doctor(self) -> tuple[Finding, ...]:
+        """Everything that was looked at: model, index, vectors, documents."""
+        return self._index.examined()

@@ -1,0 +1,37 @@
+"""The stages composed: a document's way into the index, and a question's way to an answer.
+
+Nothing else composes stages. Read ``ingest_document`` and ``answer_question`` from top to bottom.
+"""
+
+from evidencedesk.pipeline.answer import Answering, Explanation, answer_question, search
+from evidencedesk.pipeline.documents import Reading, chunk_folder, open_file, read_document
+from evidencedesk.pipeline.examine import examine
+from evidencedesk.pipeline.ingest import Indexing, Outcome, ingest_document, ingest_files
+from evidencedesk.pipeline.reindex import rebuild
+from evidencedesk.pipeline.run import (
+    check_chunking,
+    check_normalisation,
+    remove_document,
+    run_ingestion,
+)
+
+__all__ = [
+    "Answering",
+    "Explanation",
+    "Indexing",
+    "Outcome",
+    "Reading",
+    "answer_question",
+    "check_chunking",
+    "check_normalisation",
+    "chunk_folder",
+    "examine",
+    "ingest_document",
+    "ingest_files",
+    "open_file",
+    "read_document",
+    "rebuild",
+    "remove_document",
+    "run_ingestion",
+    "search",
+]

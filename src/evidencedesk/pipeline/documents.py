@@ -1,0 +1,155 @@
+"""From a file to a document: read, sniff, parse in a child process, decide metadata and rights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evidencedesk.chunking import DEFAULT_STRATEGY, chunk_corpus
+from evidencedesk.errors import MetadataError
+from evidencedesk.ingestion.document import build_document, document_id_for
+from evidencedesk.ingestion.load import SourceBytes, SourceFile, discover, read_source
+from evidencedesk.ingestion.manifest import Manifests
+from evidencedesk.ingestion.metadata import (
+    AccessDefaults,
+    DeclaredMetadata,
+    front_matter_metadata,
+    inputs_hash_of,
+    resolve_metadata,
+)
+from evidencedesk.ingestion.sandbox import ParserPool
+from evidencedesk.ingestion.sniff import sniff
+from evidencedesk.model import Chunk, Document
+from evidencedesk.protocols import Clock
+from evidencedesk.text.language import detect
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """How files are read in one run.
+
+    Attributes:
+        parsers: where parsing happens.
+        parser_version: media type to the name and version of its parser.
+        clock: tells when a document was read.
+        request: what the caller says of every document of the run.
+        defaults: what the settings say of rights.
+        max_bytes: larger files are refused.
+        manifests: folder manifests read so far.
+    """
+
+    parsers: ParserPool
+    parser_version: Callable[[str], tuple[str, str]]
+    clock: Clock
+    request: DeclaredMetadata = field(default_factory=DeclaredMetadata)
+    defaults: AccessDefaults = field(default_factory=AccessDefaults)
+    max_bytes: int = 100 * 1024 * 1024
+    manifests: Manifests = field(default_factory=Manifests)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opened:
+    """A file's bytes with what is known before parsing.
+
+    Attributes:
+        file: the file.
+        content: its bytes and their hash.
+        media_type: by content, then by extension.
+        inputs_hash: of everything the document is made from; equal means nothing to do.
+    """
+
+    file: SourceFile
+    content: SourceBytes
+    media_type: str
+    inputs_hash: str
+
+
+def open_file(file: SourceFile, reading: Reading) -> Opened:
+    """The bytes of ``file``, what they are, and the hash of all that the document is made from.
+
+    Raises:
+        SourceError: unreadable, too large, of no known type, or with a broken manifest above it.
+    """
+    content = read_source(file.path, max_bytes=reading.max_bytes)
+    media_type = sniff(content.data, file.relative)
+    inputs = inputs_hash_of(
+        file_hash=content.file_hash,
+        parser=reading.parser_version(media_type),
+        manifest=reading.manifests.entry_for(file),
+        request=reading.request,
+        defaults=reading.defaults,
+        others=(root_of(file), file.relative),
+    )
+    return Opened(file, content, media_type, inputs)
+
+
+def read_document(
+    opened: Opened,
+    reading: Reading,
+    *,
+    taken: Callable[[str], bool],
+    suffixed: Callable[[str], bool] = lambda _: False,
+) -> Document:
+    """The document that the file holds, with its rights decided.
+
+    Args:
+        opened: the file's bytes.
+        reading: how files are read.
+        taken: whether an id belongs to another source.
+        suffixed: whether the file's own document is stored under this id with a suffix.
+
+    Raises:
+        SourceError: with the reason why this file cannot be read or may not be taken.
+    """
+    file = opened.file
+    parsed = reading.parsers.parse(opened.content.data, file.relative, opened.media_type)
+    metadata = resolve_metadata(
+        document=front_matter_metadata(parsed, file.relative),
+        manifest=reading.manifests.entry_for(file),
+        request=reading.request,
+        defaults=reading.defaults,
+    )
+    if metadata.id is not None and taken(metadata.id):
+        raise MetadataError(
+            f"{file.relative}: the id {metadata.id!r} belongs to another document.",
+            code="duplicate_id",
+            hint="Give one of the two another id.",
+        )
+    return build_document(
+        parsed,
+        source=file.relative,
+        root=root_of(file),
+        document_id=metadata.id
+        or document_id_for(file, taken=lambda name: taken(name) or suffixed(name)),
+        metadata=metadata,
+        file_hash=opened.content.file_hash,
+        ingested_at=reading.clock.now(),
+        detect_language=detect,
+        inputs_hash=opened.inputs_hash,
+    )
+
+
+def root_of(file: SourceFile) -> str:
+    """The root recorded with a document: the folder its source is relative to, absolute."""
+    root = file.root.parent if file.path == file.root else file.root
+    return str(root.resolve())
+
+
+def chunk_folder(
+    folder: Path,
+    reading: Reading,
+    strategy: str = DEFAULT_STRATEGY,
+    options: Mapping[str, int] | None = None,
+) -> tuple[Chunk, ...]:
+    """The chunks of every file under ``folder``, without an index.
+
+    Raises:
+        SourceError: the first file that cannot be read.
+    """
+    return chunk_corpus(_documents(discover([folder]).files, reading), strategy, **(options or {}))
+
+
+def _documents(files: Iterable[SourceFile], reading: Reading) -> Iterable[Document]:
+    for file in files:
+        yield read_document(open_file(file, reading), reading, taken=lambda _: False)

@@ -1,0 +1,267 @@
+"""Bringing an index in line with files: what changed is chunked, embedded and written, or moved."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from evidencedesk.chunking import chunk_document
+from evidencedesk.errors import ParseError, SourceError
+from evidencedesk.indexing import (
+    Change,
+    IndexingPlan,
+    classify,
+    embed_chunks,
+    embeddable,
+    write_document,
+)
+from evidencedesk.ingestion.load import SourceFile
+from evidencedesk.model import (
+    Chunk,
+    ChunkingSettings,
+    Document,
+    DocumentRecord,
+    FailedSource,
+    Generation,
+    IndexedChunk,
+)
+from evidencedesk.pipeline.documents import Reading, open_file, read_document
+from evidencedesk.pipeline.library import Library
+from evidencedesk.protocols import Embedder, Writer
+from evidencedesk.text.analysis import document_terms
+
+READ_AHEAD = 16
+BATCH_CHUNKS = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Indexing:
+    """How documents are put into an index in one run.
+
+    Attributes:
+        writer: the index.
+        embedder_for: the model of a generation, None where there is none to be had.
+    """
+
+    writer: Writer
+    embedder_for: Callable[[Generation], Embedder | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What became of one file.
+
+    Attributes:
+        source: path below its root.
+        document_id: empty when the file could not be read.
+        change: what was done.
+        embedded: the text is unchanged and vectors were added.
+        chunks: chunks written.
+        warnings: what a person should know of the document.
+        failure: why the file could not be read, or was refused.
+        refused: it was refused on purpose.
+    """
+
+    source: str
+    document_id: str = ""
+    change: Change = Change.UNCHANGED
+    embedded: bool = False
+    chunks: int = 0
+    warnings: tuple[str, ...] = ()
+    failure: FailedSource | None = None
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    """A file that was read: its document (None when nothing it is made from changed) and record."""
+
+    source: str
+    record: DocumentRecord | None
+    document: Document | None = None
+    error: SourceError | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Planned:
+    """A document to write, with its chunks per generation, not yet embedded."""
+
+    read: _Read
+    document: Document
+    change: Change
+    chunks: Mapping[int, Sequence[IndexedChunk]]
+    fills: bool = False
+
+
+def ingest_document(document: Document, indexing: Indexing) -> Outcome:
+    """Put one document into the index: compare, chunk, embed, write in one transaction."""
+    record = indexing.writer.record(document.tenant, document.id)
+    planned = _plan(_Read(document.source, record, document), indexing)
+    return next(_write([planned], indexing))
+
+
+def ingest_files(
+    files: Sequence[SourceFile], reading: Reading, indexing: Indexing
+) -> Iterator[Outcome]:
+    """Put files into the index; gives an outcome per file, in order, as it is done.
+
+    Files are read ahead in one thread (a child process parses meanwhile), embedded in batches of a
+    few documents and written in one transaction per document. When it is interrupted, all that was
+    given is in the index and the rest is as it was.
+    """
+    library = Library(indexing.writer.records(reading.defaults.tenant))
+    batch: list[_Planned | Outcome] = []
+    for read in _ahead(files, lambda file: _read(library.adopt(file), reading, library)):
+        batch.append(_failed(read) if read.error else _plan(read, indexing))
+        if sum(_size(planned) for planned in batch) >= BATCH_CHUNKS:
+            yield from _write(batch, indexing)
+            batch = []
+    yield from _write(batch, indexing)
+
+
+def chunk_for_index(document: Document, chunking: ChunkingSettings) -> list[IndexedChunk]:
+    """The document's chunks with their keyword terms, without vectors."""
+    chunks = chunk_document(document, chunking.strategy, **dict(chunking.options))
+    return [IndexedChunk(chunk=chunk, terms=_terms(chunk)) for chunk in chunks]
+
+
+def _terms(chunk: Chunk) -> dict[str, int]:
+    heading = chunk.location.heading
+    return document_terms(chunk.title, heading, chunk.context, chunk.text, chunk.lang)
+
+
+def _ahead(files: Sequence[SourceFile], read: Callable[[SourceFile], _Read]) -> Iterator[_Read]:
+    pending: deque[Future[_Read]] = deque()
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="read") as pool:
+        try:
+            for file in files:
+                pending.append(pool.submit(read, file))
+                if len(pending) >= READ_AHEAD:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()
+
+
+def _read(file: SourceFile, reading: Reading, library: Library) -> _Read:
+    record = library.record_of(file)
+    try:
+        opened = open_file(file, reading)
+        if record is not None and record.inputs_hash == opened.inputs_hash:
+            return _Read(file.relative, record)
+        document = read_document(
+            opened,
+            reading,
+            taken=lambda name: library.taken(name, file),
+            suffixed=lambda name: library.keeps_suffix(name, file),
+        )
+    except SourceError as error:
+        return _Read(file.relative, record, error=error)
+    library.claim(document.id, file)
+    return _Read(file.relative, record, document)
+
+
+def _failed(read: _Read) -> Outcome:
+    error = read.error or SourceError(f"{read.source} could not be read.")
+    failure = FailedSource(read.source, error.code, str(error))
+    refused = isinstance(error, ParseError) and error.code == "refused"
+    return Outcome(read.source, failure=failure, refused=refused)
+
+
+def _plan(read: _Read, indexing: Indexing) -> _Planned | Outcome:
+    record = read.record
+    if read.document is None and record is not None and record.vectors >= record.chunks:
+        return Outcome(read.source, record.id, warnings=record.warnings)
+    document = read.document or _stored(read, indexing)
+    known = record if record is not None and record.id == document.id else None
+    if known is None:
+        known = indexing.writer.record(document.tenant, document.id)
+    change = classify(document, known)
+    generations = indexing.writer.generations()
+    if change in {Change.ADDED, Change.CHANGED}:
+        chunks = {each.id: chunk_for_index(document, each.chunking) for each in generations}
+        return _Planned(read, document, change, chunks)
+    lacking = [each for each in generations if known is not None and _lacks(known, each, indexing)]
+    chunks = {each.id: chunk_for_index(document, each.chunking) for each in lacking}
+    fills = known is not None and _vectors_due(chunks, indexing, generations) > known.vectors
+    return _Planned(read, document, change, chunks if fills else {}, fills=fills)
+
+
+def _stored(read: _Read, indexing: Indexing) -> Document:
+    record = read.record
+    document = indexing.writer.document(record.tenant, record.id) if record else None
+    if document is None:
+        raise SourceError(
+            f"{read.source} was removed from the index while it was being read.",
+            code="removed_meanwhile",
+            hint="Run ingest again.",
+        )
+    return document
+
+
+def _lacks(record: DocumentRecord, generation: Generation, indexing: Indexing) -> bool:
+    return record.vectors < record.chunks and indexing.embedder_for(generation) is not None
+
+
+def _vectors_due(
+    chunks: Mapping[int, Sequence[IndexedChunk]],
+    indexing: Indexing,
+    generations: Sequence[Generation],
+) -> int:
+    """The most vectors that a generation's model would give to the chunks."""
+    due = [0]
+    for generation in generations:
+        embedder = indexing.embedder_for(generation) if generation.id in chunks else None
+        if embedder is not None:
+            spec = embedder.spec
+            due.append(sum(embeddable(each.chunk, spec) for each in chunks[generation.id]))
+    return max(due)
+
+
+def _size(planned: _Planned | Outcome) -> int:
+    return 1 + (sum(map(len, planned.chunks.values())) if isinstance(planned, _Planned) else 0)
+
+
+def _write(batch: Sequence[_Planned | Outcome], indexing: Indexing) -> Iterator[Outcome]:
+    planned = [each for each in batch if isinstance(each, _Planned)]
+    embedded = iter(_embedded(planned, indexing))
+    for each in batch:
+        yield each if isinstance(each, Outcome) else _carry_out(each, next(embedded), indexing)
+
+
+def _embedded(
+    planned: Sequence[_Planned], indexing: Indexing
+) -> list[dict[int, Sequence[IndexedChunk]]]:
+    """The chunks of each planned document with vectors, all of a generation embedded together."""
+    done: list[dict[int, Sequence[IndexedChunk]]] = [dict(each.chunks) for each in planned]
+    for generation in indexing.writer.generations():
+        embedder = indexing.embedder_for(generation)
+        flat = [chunk for each in planned for chunk in each.chunks.get(generation.id, ())]
+        if embedder is None or not flat:
+            continue
+        vectors = iter(embed_chunks(flat, embedder, indexing.writer.cached_vectors))
+        for each, chunks in zip(planned, done, strict=True):
+            if generation.id in each.chunks:
+                chunks[generation.id] = [next(vectors) for _ in each.chunks[generation.id]]
+    return done
+
+
+def _carry_out(
+    planned: _Planned, chunks: Mapping[int, Sequence[IndexedChunk]], indexing: Indexing
+) -> Outcome:
+    document, record = planned.document, planned.read.record
+    renamed = record.id if record is not None and record.id != document.id else None
+    plan = IndexingPlan(document, planned.change, chunks, planned.fills, replaces=renamed)
+    written = write_document(indexing.writer, plan)
+    return Outcome(
+        source=planned.read.source,
+        document_id=document.id,
+        change=planned.change,
+        embedded=planned.fills,
+        chunks=written,
+        warnings=document.warnings,
+    )

@@ -1,0 +1,294 @@
+"""From settings to working parts: which adapters, with which values."""
+
+from __future__ import annotations
+
+import secrets
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from evidencedesk.access import check_known_roles, parse_status
+from evidencedesk.adapters.models.cache import cache_directory, locate
+from evidencedesk.answering import OnFailure
+from evidencedesk.errors import IndexMismatchError, ModelError, ModelMissingError
+from evidencedesk.ingestion.metadata import AccessDefaults, DeclaredMetadata
+from evidencedesk.ingestion.sandbox import ParseLimits, ParserPool
+from evidencedesk.model import ChunkingSettings, EmbeddingSpec, Finding, Generation
+from evidencedesk.pipeline import Answering, Reading
+from evidencedesk.protocols import Clock, Embedder, Generator, Store
+from evidencedesk.registry import adapter, adapter_names, adapter_target, load
+from evidencedesk.settings import Settings
+from evidencedesk.text.analysis import NORMALISATION
+
+NO_MODEL = "none"
+
+_CHUNKING_OPTIONS = {
+    "structure": ("max_tokens", "overlap_sentences"),
+    "sentence": ("max_chars", "overlap_sentences"),
+    "fixed": ("overlap", "size"),
+    "paragraph": (),
+}
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        """The time of day, UTC."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds from an arbitrary start."""
+        return time.monotonic()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedModel:
+    """The semantic model of the settings, or why there is none.
+
+    Attributes:
+        embedder: the model; None when there is none.
+        missing: why not, for a person; empty when there is one or none is wanted.
+    """
+
+    embedder: Embedder | None
+    missing: str = ""
+
+
+class Models:
+    """Semantic models by generation; each is loaded once, when it is first needed."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._loaded: dict[str, LoadedModel] = {}
+
+    @property
+    def configured(self) -> LoadedModel:
+        """The model that the settings name."""
+        return self.named(self._settings.embedding.model)
+
+    def named(self, name: str) -> LoadedModel:
+        """The model called ``name``: a known one, or a directory."""
+        if name not in self._loaded:
+            self._loaded[name] = self._load(name)
+        return self._loaded[name]
+
+    def required(self, name: str) -> Embedder | None:
+        """The model called ``name``; None for ``none``.
+
+        Raises:
+            ModelMissingError: it is not on this machine.
+        """
+        loaded = self.named(name)
+        if loaded.missing:
+            raise ModelMissingError(
+                loaded.missing, hint="`evidencedesk models list` shows what can be had."
+            )
+        return loaded.embedder
+
+    def for_generation(self, generation: Generation) -> Embedder | None:
+        """The very model that made the generation's vectors, None where it cannot be had.
+
+        Raises:
+            IndexMismatchError: the active generation was made with another model than the settings
+                name, and that one is there.
+        """
+        wanted, configured = generation.embedding, self.configured.embedder
+        if wanted is None or (configured is not None and configured.spec == wanted):
+            return configured if wanted is not None else None
+        if configured is not None and generation.state == "active":
+            raise mismatch(wanted, configured.spec)
+        other = self.named(wanted.name).embedder
+        return other if other is not None and other.spec == wanted else None
+
+    def _load(self, name: str) -> LoadedModel:
+        if name == NO_MODEL:
+            return LoadedModel(None)
+        try:
+            directory, precision = locate(name, cache_directory())
+        except ModelError as error:
+            return LoadedModel(None, str(error))
+        settings = self._settings
+        embedder: Embedder = adapter("embedders", "onnx")(
+            directory,
+            precision=precision,
+            threads=settings.ingestion.threads or None,
+            overrides=load("evidencedesk.adapters.embedders.onnx:Overrides")(
+                languages=settings.embedding.languages,
+                query_prefix=settings.embedding.query_prefix,
+                passage_prefix=settings.embedding.passage_prefix,
+            ),
+        )
+        return LoadedModel(embedder)
+
+
+def mismatch(made_with: EmbeddingSpec, configured: EmbeddingSpec) -> IndexMismatchError:
+    """The error that names both models and the command that rebuilds."""
+    return IndexMismatchError(
+        f"The index was made with the model {_described(made_with)}; "
+        f"the settings name {_described(configured)}.",
+        hint=f"Rebuild it: evidencedesk reindex --model {configured.name} --yes. "
+        f"Or set [embedding] model back to {made_with.name!r}.",
+    )
+
+
+def _described(spec: EmbeddingSpec) -> str:
+    return f"{spec.name!r} ({spec.revision[:15]}, {spec.dimensions} dimensions)"
+
+
+def model_finding(settings: Settings, loaded: LoadedModel) -> Finding:
+    """What ``doctor`` says of the semantic model."""
+    name = settings.embedding.model
+    if loaded.embedder is None:
+        message = loaded.missing or "no semantic model is wanted; search is by keywords only"
+        hint = f"`evidencedesk models pull {name}`" if loaded.missing else ""
+        return Finding("model", ok=not loaded.missing, message=message, hint=hint)
+    return Finding("model", ok=True, message=f"{_described(loaded.embedder.spec)} is loaded")
+
+
+def chunking_of(settings: Settings) -> ChunkingSettings:
+    """The strategy of the settings with the options that it takes."""
+    return chunking_with(settings, settings.chunking.strategy, {})
+
+
+def chunking_with(
+    settings: Settings, strategy: str, options: Mapping[str, int]
+) -> ChunkingSettings:
+    """``strategy`` with ``options``, and the settings' values for those not given."""
+    names = _CHUNKING_OPTIONS.get(strategy, ())
+    values = {name: getattr(settings.chunking, name) for name in names} | dict(options)
+    return ChunkingSettings(strategy, tuple(sorted(values.items())))
+
+
+def open_store(
+    path: Path, settings: Settings, clock: Clock, *, create: bool, models: Models
+) -> Store:
+    """The store at ``path``; a new one records the model, if there is one, and the chunking."""
+    embedding = models.configured.embedder.spec if create and models.configured.embedder else None
+    store: Store = adapter("stores", "sqlite").open(
+        path,
+        create=create,
+        clock=clock,
+        embedding=embedding,
+        chunking=chunking_of(settings),
+        normalisation=NORMALISATION,
+    )
+    return store
+
+
+def parser_pool(settings: Settings) -> ParserPool:
+    """The child process that parses, with every installed parser by media type."""
+    limits = settings.ingestion
+    return ParserPool(
+        _parser_targets(),
+        ParseLimits(
+            memory_bytes=limits.memory_mb << 20,
+            cpu_seconds=max(1, round(limits.timeout_s)),
+            wall_seconds=limits.timeout_s,
+            max_pages=limits.max_pages,
+        ),
+    )
+
+
+def reading(
+    settings: Settings, parsers: ParserPool, clock: Clock, request: DeclaredMetadata, tenant: str
+) -> Reading:
+    """How files are read in one run."""
+    return Reading(
+        parsers=parsers,
+        parser_version=parser_version,
+        clock=clock,
+        request=request,
+        defaults=AccessDefaults(
+            roles=frozenset(settings.access.default_roles),
+            known_roles=frozenset(settings.access.known_roles),
+            tenant=tenant,
+        ),
+        max_bytes=settings.ingestion.max_file_mb << 20,
+    )
+
+
+@cache
+def parser_version(media_type: str) -> tuple[str, str]:
+    """Name and version of the parser of a media type; empty where there is none."""
+    for name in adapter_names("parsers"):
+        parser = adapter("parsers", name)
+        if media_type in parser.media_types:
+            return parser.name, parser.version
+    return "", ""
+
+
+@cache
+def _parser_targets() -> Mapping[str, str]:
+    return {
+        media_type: adapter_target("parsers", name)
+        for name in adapter_names("parsers")
+        for media_type in adapter("parsers", name).media_types
+    }
+
+
+def generator_of(settings: Settings) -> Generator:
+    """The generator that the settings name."""
+    generator: Generator = adapter("generators", settings.generation.generator)()
+    return generator
+
+
+def answering_of(
+    settings: Settings,
+    store: Store,
+    clock: Clock,
+    embedder: Embedder | None,
+    *,
+    threshold: float | None = None,
+    generator: Generator | None = None,
+) -> Answering:
+    """What answers questions, with the values of the settings."""
+    retrieval, generation = settings.retrieval, settings.generation
+    return Answering(
+        store=store,
+        embedder=embedder,
+        generator=generator or generator_of(settings),
+        clock=clock,
+        new_id=lambda: uuid.uuid4().hex,
+        new_canary=lambda: secrets.token_hex(8),
+        languages=retrieval.languages,
+        k=retrieval.k,
+        candidates=retrieval.candidates,
+        threshold=retrieval.threshold if threshold is None else threshold,
+        min_vector_score=retrieval.min_vector_score,
+        min_keyword_score=retrieval.min_keyword_score,
+        evidence_tokens=generation.evidence_tokens,
+        max_output_tokens=generation.max_output_tokens,
+        max_question_chars=retrieval.max_question_chars,
+        require=settings.verification.require,
+        on_failure=OnFailure(settings.verification.on_failure),
+    )
+
+
+def declared(
+    settings: Settings,
+    *,
+    roles: Iterable[str] | None,
+    deny: Iterable[str] | None,
+    status: str | None,
+    lang: str | None,
+    owner: str | None,
+) -> DeclaredMetadata:
+    """What the caller of an ingestion says of every document.
+
+    Raises:
+        AccessRuleError: a malformed or unknown role, or an unknown status.
+    """
+    known = settings.access.known_roles
+    return DeclaredMetadata(
+        origin="the request",
+        roles=None if roles is None else check_known_roles(roles, known),
+        deny=None if deny is None else check_known_roles(deny, known),
+        status=None if status is None else parse_status(status).value,
+        lang=lang,
+        owner=owner,
+    )
