@@ -1,0 +1,95 @@
+"""Terms as 64-bit hashes, and postings: for each term the rows that hold it and how often.
+
+The hash is BLAKE2b cut to 64 bits: among ten million distinct terms the chance that any two collide
+is three in a million.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+_TERMS_REMEMBERED = 1 << 16
+
+
+@lru_cache(maxsize=_TERMS_REMEMBERED)
+def hash_of(term: str) -> int:
+    """The term's number."""
+    return int.from_bytes(hashlib.blake2b(term.encode(), digest_size=8).digest(), "little")
+
+
+def encode_terms(terms: Mapping[str, int]) -> tuple[bytes, bytes]:
+    """Hashes (uint64, ascending) and frequencies (uint32) of a chunk's terms, as bytes."""
+    frequencies: dict[int, int] = {}
+    for term, count in terms.items():
+        number = hash_of(term)
+        frequencies[number] = frequencies.get(number, 0) + count
+    numbers = sorted(frequencies)
+    counts = [frequencies[number] for number in numbers]
+    return np.array(numbers, "<u8").tobytes(), np.array(counts, "<u4").tobytes()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Postings:
+    """Postings in compressed rows.
+
+    Attributes:
+        terms: hashes, ascending, uint64 of shape (t,).
+        offsets: of each term's entries, uint32 of shape (t + 1,).
+        rows: row of each entry, ascending within a term, uint16 of shape (entries,).
+        counts: frequency of the term in the row, uint8, uint16 or uint32 of shape (entries,).
+    """
+
+    terms: NDArray[np.uint64]
+    offsets: NDArray[np.uint32]
+    rows: NDArray[np.uint16]
+    counts: NDArray[np.unsignedinteger]
+
+    def of(self, number: int) -> tuple[NDArray[np.uint16], NDArray[np.unsignedinteger]]:
+        """Rows that hold the term, and how often each does."""
+        at = int(np.searchsorted(self.terms, np.uint64(number)))
+        if at == len(self.terms) or int(self.terms[at]) != number:
+            return self.rows[:0], self.counts[:0]
+        entries = slice(int(self.offsets[at]), int(self.offsets[at + 1]))
+        return self.rows[entries], self.counts[entries]
+
+    def entries(self) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+        """Term and row of every entry."""
+        return np.repeat(self.terms, np.diff(self.offsets)), self.rows
+
+
+def invert(
+    terms: NDArray[np.uint64], rows: NDArray[np.uint16], counts: NDArray[np.unsignedinteger]
+) -> Postings:
+    """Postings of entries that are in ascending order of rows."""
+    order = np.argsort(terms, kind="stable")
+    ordered = terms[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] ^ np.uint64(1)))
+    return Postings(
+        terms=ordered[starts],
+        offsets=np.append(starts, len(ordered)).astype(np.uint32),
+        rows=rows[order],
+        counts=_narrowed(counts[order]),
+    )
+
+
+def decode_terms(
+    terms: Sequence[bytes], counts: Sequence[bytes]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint16], NDArray[np.uint32]]:
+    """Term, row and frequency of every entry of chunks stored by :func:`encode_terms`."""
+    sizes = np.fromiter((len(blob) // 8 for blob in terms), np.int64, len(terms))
+    rows = np.repeat(np.arange(len(terms), dtype=np.uint16), sizes)
+    return np.frombuffer(b"".join(terms), "<u8"), rows, np.frombuffer(b"".join(counts), "<u4")
+
+
+def _narrowed(counts: NDArray[np.unsignedinteger]) -> NDArray[np.unsignedinteger]:
+    largest = int(counts.max(initial=0))
+    for kind in (np.uint8, np.uint16):
+        if largest <= np.iinfo(kind).max:
+            return counts.astype(kind)
+    return counts.astype(np.uint32)

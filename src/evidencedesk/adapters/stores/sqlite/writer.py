@@ -1,0 +1,276 @@
+"""The operator's side: every method that changes something is one transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidencedesk.adapters.stores.sqlite import generations, rows
+from evidencedesk.adapters.stores.sqlite.codecs import (
+    decode_document,
+    decode_record,
+    encode_embedding,
+    encode_entry,
+)
+from evidencedesk.adapters.stores.sqlite.compaction import compact, tail_is_long
+from evidencedesk.adapters.stores.sqlite.connections import Files, transaction
+from evidencedesk.adapters.stores.sqlite.quantization import dequantize
+from evidencedesk.errors import IndexingError
+from evidencedesk.model import (
+    ChunkingSettings,
+    Document,
+    DocumentRecord,
+    EmbeddingSpec,
+    Generation,
+    IndexedChunk,
+    LogEntry,
+)
+from evidencedesk.protocols import Clock
+
+_RECORDS = """
+SELECT record, coalesce(last - first + 1, 0), coalesce(vectors, 0) FROM documents
+LEFT JOIN placements ON placements.doc = documents.doc
+    AND generation = (SELECT id FROM generations WHERE state = 'active')
+WHERE tenant = ?
+"""
+
+
+class SQLiteWriter:
+    """Changes documents, cannot search; see ``protocols.Writer``."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        files: Files,
+        clock: Clock,
+        runtime: Mapping[str, str],
+    ) -> None:
+        self._connection = connection
+        self._files = files
+        self._clock = clock
+        self._runtime = runtime
+
+    def record(self, tenant: str, document_id: str) -> DocumentRecord | None:
+        """See ``protocols.Writer.record``; counts are those of the active generation."""
+        row = self._connection.execute(_RECORDS + "AND id = ?", (tenant, document_id)).fetchone()
+        return None if row is None else decode_record(*row)
+
+    def records(self, tenant: str) -> Iterator[DocumentRecord]:
+        """See ``protocols.Writer.records``."""
+        rows = self._connection.execute(_RECORDS + "ORDER BY id", (tenant,)).fetchall()
+        return (decode_record(*row) for row in rows)
+
+    def document(self, tenant: str, document_id: str) -> Document | None:
+        """See ``protocols.Writer.document``."""
+        row = self._connection.execute(
+            "SELECT record, text, anchors, boxes FROM documents JOIN contents USING (doc) "
+            "WHERE tenant = ? AND id = ?",
+            (tenant, document_id),
+        ).fetchone()
+        return None if row is None else decode_document(decode_record(row[0]), *row[1:])
+
+    def generations(self) -> tuple[Generation, ...]:
+        """See ``protocols.Writer.generations``."""
+        return generations.read_generations(self._connection)
+
+    def cached_vectors(
+        self, keys: Sequence[str]
+    ) -> Mapping[str, tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """See ``protocols.Writer.cached_vectors``.
+
+        Sentence vectors come from their int8 codes; storing them again gives the same codes.
+        """
+        found = self._connection.execute(
+            "SELECT embedding_key, vector, codes, scales "
+            "FROM vectors LEFT JOIN sentences USING (slot) WHERE embedding_key <> '' "
+            "AND embedding_key IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(keys)),),
+        )
+        return {
+            key: _decode_vectors(vector, codes or b"", scales or b"")
+            for key, vector, codes, scales in found
+        }
+
+    def replace_document(
+        self, document: Document, chunks: Mapping[int, Sequence[IndexedChunk]]
+    ) -> None:
+        """See ``protocols.Writer.replace_document``.
+
+        Raises:
+            IndexingError: ``generations_differ`` when ``chunks`` are not for exactly the live ones.
+        """
+        with transaction(self._connection):
+            live = self._matching_generations(chunks)
+            sequence = rows.next_sequence(self._connection)
+            doc = rows.put_document(self._connection, document, self._clock.now())
+            self._place(sequence, doc, chunks, live)
+        self._compact_if_long()
+
+    def update_document(self, document: Document) -> None:
+        """See ``protocols.Writer.update_document``.
+
+        Raises:
+            IndexingError: ``document_missing``, or ``text_differs`` when the text is another one.
+        """
+        with transaction(self._connection):
+            doc = self._doc(document.tenant, document.id)
+            stored = self.record(document.tenant, document.id)
+            if stored is None or stored.content_hash != document.content_hash:
+                raise IndexingError(
+                    f"The text of document {document.id!r} is not the one stored.",
+                    code="text_differs",
+                    hint="Replace the document instead of updating it.",
+                )
+            sequence = rows.next_sequence(self._connection)
+            moved = rows.anchors_differ(self._connection, doc, document)
+            rows.put_document(self._connection, document, self._clock.now())
+            rows.change_class(self._connection, sequence, doc)
+            if moved:
+                rows.move_chunks(self._connection, doc, document)
+
+    def fill_vectors(
+        self, tenant: str, document_id: str, chunks: Mapping[int, Sequence[IndexedChunk]]
+    ) -> None:
+        """See ``protocols.Writer.fill_vectors``. The chunks get new keys, at the end.
+
+        Raises:
+            IndexingError: ``document_missing`` or ``generation_missing``.
+        """
+        with transaction(self._connection):
+            doc = self._doc(tenant, document_id)
+            live = {number: self._generation(number) for number in chunks}
+            self._place(rows.next_sequence(self._connection), doc, chunks, live)
+        self._compact_if_long()
+
+    def remove_document(self, tenant: str, document_id: str) -> bool:
+        """See ``protocols.Writer.remove_document``."""
+        with transaction(self._connection):
+            doc = rows.find_document(self._connection, tenant, document_id)
+            if doc is None:
+                return False
+            rows.erase_document(self._connection, rows.next_sequence(self._connection), doc)
+        return True
+
+    def append_log(self, entries: Sequence[LogEntry]) -> None:
+        """See ``protocols.Writer.append_log``; who may see the document may see the entry."""
+        with transaction(self._connection):
+            self._connection.executemany(
+                "INSERT INTO log (tenant, document_id, entry, class) VALUES (?1, ?2, ?3, coalesce("
+                "(SELECT class FROM documents WHERE tenant = ?1 AND id = ?2), "
+                "(SELECT class FROM log WHERE tenant = ?1 AND document_id = ?2 AND ?2 <> '' "
+                "ORDER BY number DESC LIMIT 1)))",
+                [(entry.tenant, entry.document_id, encode_entry(entry)) for entry in entries],
+            )
+
+    def begin_generation(
+        self, embedding: EmbeddingSpec | None, chunking: ChunkingSettings, normalisation: str
+    ) -> Generation:
+        """See ``protocols.Writer.begin_generation``."""
+        with transaction(self._connection):
+            generations.refuse_second_building(self._connection)
+            rows.next_sequence(self._connection)
+            return generations.add_generation(
+                self._connection,
+                "building",
+                embedding,
+                chunking,
+                normalisation=normalisation,
+                now=self._clock.now(),
+                runtime=self._runtime,
+            )
+
+    def put_chunks(
+        self, generation: int, tenant: str, document_id: str, chunks: Sequence[IndexedChunk]
+    ) -> None:
+        """See ``protocols.Writer.put_chunks``.
+
+        Raises:
+            IndexingError: ``document_missing`` or ``generation_missing``.
+        """
+        self.fill_vectors(tenant, document_id, {generation: chunks})
+
+    def switch_generation(self, generation: int) -> None:
+        """See ``protocols.Writer.switch_generation``.
+
+        Raises:
+            IndexingError: ``generation_missing`` or ``generation_incomplete``.
+        """
+        with transaction(self._connection):
+            rows.next_sequence(self._connection)
+            generations.activate(self._connection, generation)
+
+    def discard_generation(self, generation: int) -> None:
+        """See ``protocols.Writer.discard_generation``.
+
+        Raises:
+            IndexingError: ``generation_missing`` or ``generation_active``.
+        """
+        with transaction(self._connection):
+            generations.refuse_active(self._connection, generation)
+            rows.next_sequence(self._connection)
+            generations.drop_generation(self._connection, generation)
+        compact(self._connection, self._files)
+
+    def set_embedding(self, generation: int, embedding: EmbeddingSpec) -> None:
+        """See ``protocols.Writer.set_embedding``.
+
+        Raises:
+            IndexingError: ``generation_missing``.
+        """
+        with transaction(self._connection):
+            self._generation(generation)
+            rows.next_sequence(self._connection)
+            self._connection.execute(
+                "UPDATE generations SET embedding = ?, runtime = ? WHERE id = ?",
+                (encode_embedding(embedding), json.dumps(dict(self._runtime)), generation),
+            )
+
+    def _place(
+        self,
+        sequence: int,
+        doc: int,
+        chunks: Mapping[int, Sequence[IndexedChunk]],
+        live: Mapping[int, Generation],
+    ) -> None:
+        for number, indexed in sorted(chunks.items()):
+            embedding = live[number].embedding
+            rows.place_chunks(self._connection, sequence, number, doc, indexed, embedding=embedding)
+
+    def _matching_generations(self, chunks: Mapping[int, object]) -> dict[int, Generation]:
+        live = {generation.id: generation for generation in self.generations()}
+        if live.keys() != chunks.keys():
+            raise IndexingError(
+                f"Chunks were made for generations {sorted(chunks)}, live are {sorted(live)}.",
+                code="generations_differ",
+                hint="Run the command again; another process began or dropped a generation.",
+            )
+        return live
+
+    def _generation(self, number: int) -> Generation:
+        return generations.read_generation(self._connection, number)
+
+    def _doc(self, tenant: str, document_id: str) -> int:
+        doc = rows.find_document(self._connection, tenant, document_id)
+        if doc is None:
+            raise IndexingError(
+                f"There is no document {document_id!r} in tenant {tenant!r}.",
+                code="document_missing",
+                hint="Ingest it first.",
+            )
+        return doc
+
+    def _compact_if_long(self) -> None:
+        if tail_is_long(self._connection):
+            compact(self._connection, self._files)
+
+
+def _decode_vectors(
+    vector: bytes, codes: bytes, scales: bytes
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    whole = np.frombuffer(vector, "<f4").astype(np.float32)
+    matrix = np.frombuffer(codes, np.int8).reshape(-1, len(whole))
+    return whole, dequantize(matrix, np.frombuffer(scales, "<f4"))
