@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import yaml
 
@@ -145,11 +144,6 @@ class _DuplicateKeyError(yaml.MarkedYAMLError):
 class _TextLoader(yaml.SafeLoader):
     """A safe loader that guesses no types and refuses duplicate keys, merges and aliases."""
 
-    yaml_implicit_resolvers: ClassVar = {
-        first: [pair for pair in pairs if pair[0] == "tag:yaml.org,2002:null"]
-        for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """Refuse aliases, with which a few lines can stand for gigabytes."""
         if self.check_event(yaml.AliasEvent):
@@ -171,6 +165,12 @@ class _TextLoader(yaml.SafeLoader):
                 raise _DuplicateKeyError(problem=str(key.value), problem_mark=key.start_mark)
             seen.add(str(key.value))
         return super().construct_mapping(node, deep=deep)
+
+
+_TextLoader.yaml_implicit_resolvers = {
+    first: [pair for pair in pairs if pair[0] == "tag:yaml.org,2002:null"]
+    for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 
 
 def _located(error: yaml.MarkedYAMLError, file_name: str, first_line: int) -> MetadataError:
