@@ -36,10 +36,10 @@ class BlockWriter:
         return self._groups
 
     def heading(self, text: str, level: int, **anchors: Any) -> None:
-        """Add a heading, unless it is blank."""
+        """Add a heading, unless it is blank. Level 0, a document's title, stands above all others."""
         if text.strip():
             self._headings.enter(level, text.strip())
-            self.add(BlockKind.HEADING, text, level=level, **anchors)
+            self.add(BlockKind.HEADING, text, level=max(level, 1), **anchors)
 
     def add(self, kind: BlockKind, text: str, **fields: Any) -> None:
         """Add a block under the heading in force, unless it is blank. Blank ends are cut off.

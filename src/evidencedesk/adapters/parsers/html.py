@@ -20,11 +20,12 @@ from evidencedesk.adapters.parsers.html_visible import FURNITURE, fold, is_left_
 from evidencedesk.model import BlockKind, ParsedDocument
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_BLOCKS = frozenset(
+_BLOCK_NAMES = (
     "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset"
     " figcaption figure footer form header hgroup hr html legend li main menu nav ol p pre section"
-    " summary table tbody td tfoot th thead tr ul".split()
-) | frozenset(_HEADINGS)
+    " summary table tbody td tfoot th thead tr ul"
+)
+_BLOCKS = frozenset(_BLOCK_NAMES.split()) | frozenset(_HEADINGS)
 _LISTS = frozenset({"ul", "ol", "menu", "dir", "dl"})
 _KINDS = {"li": BlockKind.LIST_ITEM, "dt": BlockKind.LIST_ITEM, "dd": BlockKind.LIST_ITEM}
 _CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_:.-]+)""", re.IGNORECASE)

@@ -7,10 +7,11 @@ import re
 from selectolax.lexbor import LexborNode
 
 FURNITURE = frozenset({"nav", "header", "footer", "aside", "role", "cookies"})
-_NEVER = frozenset(
+_NEVER_NAMES = (
     "script style template noscript head iframe object embed canvas audio video svg select option"
-    " datalist textarea input button annotation annotation-xml map frameset".split()
+    " datalist textarea input button annotation annotation-xml map frameset"
 )
+_NEVER = frozenset(_NEVER_NAMES.split())
 _ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "complementary", "dialog"})
 _CONTENT = frozenset({"main", "article", "section"})
 _HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
@@ -83,7 +84,8 @@ def visible_text(root: LexborNode, furniture: frozenset[str]) -> str:
     return fold("".join(words))
 
 
-_INLINE = frozenset(
+_INLINE_NAMES = (
     "-text -comment a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark"
-    " nobr q rb rp rt ruby s samp small span strike strong sub sup time tt u var wbr".split()
+    " nobr q rb rp rt ruby s samp small span strike strong sub sup time tt u var wbr"
 )
+_INLINE = frozenset(_INLINE_NAMES.split())
