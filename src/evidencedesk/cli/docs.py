@@ -147,6 +147,7 @@ def record_json(record: DocumentRecord) -> dict[str, Any]:
         "document_id": record.id,
         "title": record.title,
         "source": record.source,
+        "root": record.root,
         "version": record.version,
         "status": record.status,
         "lang": record.lang,

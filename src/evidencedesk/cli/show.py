@@ -54,7 +54,7 @@ def show(
         _print_head(call.terminal, titled_place(chunk), chunk.source, chunk.location)
         _print_marked(call.terminal, document, chunk.span, context)
     if open_source:
-        _open(document.source, offline=call.settings.offline)
+        _open(document, offline=call.settings.offline)
 
 
 def chunk_json(chunk: Chunk) -> dict[str, object]:
@@ -81,6 +81,7 @@ def document_json(document: Document) -> dict[str, object]:
         "title": document.title,
         "text": document.text,
         "source": document.source,
+        "root": document.root,
         "version": document.version,
         "status": document.status,
         "lang": document.lang,
@@ -144,20 +145,20 @@ def _parts(
     return ((text[first:begin], "dim"), (text[begin:end], "bold"), (text[end:last], "dim"))
 
 
-def _open(source: str, *, offline: bool) -> None:
-    scheme = urlsplit(source).scheme
-    if scheme in ("http", "https"):
+def _open(document: Document, *, offline: bool) -> None:
+    if urlsplit(document.source).scheme in ("http", "https"):
         if offline:
             raise UsageError(
-                f"{source!r} is on the network, which the setting `offline` forbids.",
+                f"{document.source!r} is on the network, which the setting `offline` forbids.",
                 code="offline",
             )
-        typer.launch(source)
+        typer.launch(document.source)
         return
-    if not Path(source).exists():
+    path = Path(document.root, document.source)
+    if not path.is_file():
         raise UsageError(
-            f"The file {source!r} is not there any more.",
+            f"The file {str(path)!r} is not there any more.",
             code="source_gone",
-            hint="What is shown above is the text as it was ingested.",
+            hint="What is shown above is its text as it was ingested.",
         )
-    typer.launch(str(Path(source).resolve()))
+    typer.launch(str(path))

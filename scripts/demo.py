@@ -1,0 +1,176 @@
+"""``make demo``: the sample corpora, eight questions, different readers, in about a minute.
+
+Uses the public Python API; only the printing is borrowed from the command line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evidencedesk import Desk, EvidenceDeskError, Principal
+from evidencedesk.adapters.models.cache import cache_directory
+from evidencedesk.adapters.models.pull import pull
+from evidencedesk.cli.answers import print_answer
+from evidencedesk.cli.ingest import print_ingest_report
+from evidencedesk.cli.terminal import Terminal
+
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLES = ROOT / "samples"
+DESK = ROOT / "demo-desk"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, who asks it, and what to look at in the answer."""
+
+    question: str
+    reader: str
+    roles: frozenset[str]
+    look_at: str
+
+
+EVERYONE = frozenset({"everyone"})
+STAFF = frozenset({"everyone", "staff"})
+STUDENT = frozenset({"student"})
+ADMIN = frozenset({"admin"})
+
+QUESTIONS = (
+    Asked(
+        "How long do I have to return a bike?",
+        "a customer",
+        EVERYONE,
+        "The rule of today, with its file, its lines and the very words.",
+    ),
+    Asked(
+        "When do gift cards expire?",
+        "a customer",
+        EVERYONE,
+        "A number is only shown when it stands in the quote.",
+    ),
+    Asked(
+        "বাইক ফেরত দেওয়ার জন্য কত দিন সময় আছে?",
+        "a customer who writes Bangla",
+        EVERYONE,
+        "Found by its words: the small model knows English only, and is not asked.",
+    ),
+    Asked(
+        "Can I pay in instalments?",
+        "a customer",
+        EVERYONE,
+        "No document says so, so nothing is said. No generator was called.",
+    ),
+    Asked(
+        "Who approves a refund above 500 euros?",
+        "a customer",
+        EVERYONE,
+        "A staff document answers this. A customer gets what he would get if it did not exist.",
+    ),
+    Asked(
+        "Who approves a refund above 500 euros?",
+        "a member of staff",
+        STAFF,
+        "The same question with the right to see the document.",
+    ),
+    Asked(
+        "Can I get a refund if I completed less than 30 % of a course?",
+        "a student of the academy",
+        STUDENT,
+        "The rule together with its condition.",
+    ),
+    Asked(
+        "What share of the course revenue are instructors paid?",
+        "somebody with the role admin",
+        ADMIN,
+        "Only this role may see the document.",
+    ),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demo; 0 when every question was asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--desk", type=Path, default=DESK, help="folder of the index")
+    desk_path: Path = parser.parse_args(arguments).desk
+    terminal = Terminal()
+    try:
+        fetch_model(terminal)
+        with Desk.open(desk_path, create=True) as desk:
+            ingest(desk, terminal)
+            for number, asked in enumerate(QUESTIONS, start=1):
+                ask(desk, terminal, number, asked)
+    except EvidenceDeskError as error:
+        terminal.note(("error: ", "red"), error.message)
+        terminal.note(("hint: ", "yellow"), error.hint)
+        return 1
+    say_what_next(terminal, desk_path)
+    return 0
+
+
+def fetch_model(terminal: Terminal) -> None:
+    """Have the semantic model; without it the demo goes on with keywords, and says so."""
+    heading(terminal, "1. The semantic model")
+    try:
+        with terminal.progress() as progress:
+            pulled = pull("minilm", cache_dir=cache_directory(), progress=progress)
+    except EvidenceDeskError as error:
+        terminal.line(("Not to be had: ", "yellow"), error.message)
+        terminal.line("The demo goes on with keywords only; fewer questions find their answer.")
+        return
+    words = "fetched and checked" if pulled.source else "here already"
+    terminal.line(f"minilm is {words}: {pulled.directory}")
+
+
+def ingest(desk: Desk, terminal: Terminal) -> None:
+    """Both sample corpora; the second time nothing is left to do."""
+    heading(terminal, "2. The documents: a bicycle shop's help centre and an academy's policies")
+    for corpus in ("kestrel", "academy"):
+        with terminal.progress() as progress:
+            report = desk.ingest(SAMPLES / corpus, progress=progress)
+        terminal.line((f"{corpus}: ", "bold"))
+        print_ingest_report(terminal, report)
+
+
+def ask(desk: Desk, terminal: Terminal, number: int, asked: Asked) -> None:
+    """One question as one reader, printed as a person would want to read it."""
+    heading(terminal, f"Question {number}, asked by {asked.reader}")
+    terminal.line((asked.question, "bold"))
+    terminal.line((asked.look_at, "italic dim"))
+    terminal.line("")
+    principal = Principal(roles=asked.roles)
+    print_answer(terminal, desk.ask(asked.question, principal=principal))
+
+
+def say_what_next(terminal: Terminal, desk_path: Path) -> None:
+    """Commands to type now."""
+    heading(terminal, "What to type next")
+    program = Path(sys.executable).with_name("evidencedesk")
+    start, index = shortest(program), f"--index {shortest(desk_path)}"
+    for line in (
+        f'{start} ask "What does delivery cost?" --role everyone {index}',
+        f'{start} ask "What does delivery cost?" --role everyone --explain {index}',
+        f"{start} docs list --administrator {index}",
+        f"{start} show kc-returns-v3:c0 --role everyone {index}",
+        f"{start} init my-desk && cd my-desk",
+        f"{start} ingest PATH --role everyone",
+    ):
+        terminal.line(line, indent=2)
+
+
+def shortest(path: Path) -> str:
+    """``path`` relative to the current folder where it lies below it."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def heading(terminal: Terminal, words: str) -> None:
+    """A heading with an empty line before it."""
+    terminal.line("")
+    terminal.line((words, "bold cyan"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

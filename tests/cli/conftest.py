@@ -1,0 +1,124 @@
+"""A command line to type into, and a small library to ask about."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evidencedesk.cli.app import run
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command printed and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> dict[str, str]:
+        return json.loads(self.err)["error"]
+
+
+Cli = Callable[..., Ran]
+
+RETURNS = """---
+id: returns
+title: Returns policy
+version: "3"
+roles: [everyone]
+owner: care
+---
+## Returning a bike
+You can return a new bike within 30 days of delivery for a full refund. The bike must be in
+its original box.
+
+## Helmets
+Opened helmets cannot be returned.
+"""
+OLD_RETURNS = RETURNS.replace("id: returns", "id: returns-old\nstatus: superseded").replace(
+    "30", "14"
+)
+STAFF = """---
+id: staff-refunds
+title: Large refunds
+roles: [staff]
+---
+## Approval
+A refund above 500 euros needs the approval of the shop manager.
+"""
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Runs a command in this process, in an empty folder, without a model."""
+    for name in [name for name in os.environ if name.startswith("EVIDENCEDESK_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("EVIDENCEDESK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str | Path) -> Ran:
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return Ran(code, printed.out, printed.err)
+
+    return call
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """Three documents: one for everyone, its superseded version, one for staff."""
+    folder = tmp_path / "policies"
+    folder.mkdir()
+    (folder / "returns.md").write_text(RETURNS, "utf-8")
+    (folder / "returns-old.md").write_text(OLD_RETURNS, "utf-8")
+    (folder / "staff.md").write_text(STAFF, "utf-8")
+    return folder
+
+
+@pytest.fixture
+def desk(cli: Cli, library: Path) -> Cli:
+    """The command line with the library ingested into an index made by ``init``."""
+    assert cli("init").code == 0
+    assert cli("ingest", library).code == 0
+    return cli
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """The environment of a process of its own: nothing of ours, no model, no colour asked for."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("EVIDENCEDESK_", "FORCE_"))}
+    return {**kept, "EVIDENCEDESK_CACHE": str(tmp_path / "cache")}
+
+
+@pytest.fixture
+def process(tmp_path: Path, environment: dict[str, str]) -> Callable[..., Ran]:
+    """Runs a command as a process of its own."""
+
+    def call(*arguments: str | Path, **variables: str) -> Ran:
+        ran = subprocess.run(
+            [sys.executable, "-m", "evidencedesk", *map(str, arguments)],
+            cwd=tmp_path,
+            env=environment | variables,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=60,
+            check=False,
+        )
+        return Ran(ran.returncode, ran.stdout, ran.stderr)
+
+    return call
