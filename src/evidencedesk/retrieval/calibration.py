@@ -1,23 +1,40 @@
-"""From what was found to the probability that it answers the question."""
+"""From what was found to the probability that it answers the question.
+
+The shipped calibrations were fitted on XQuAD English (1,190 questions, half of the paragraphs
+removed; right means that one of the two best sentences holds the whole gold answer) together with
+MTRAG-UN (208 questions that are answerable or not; right means that a gold passage is among the top
+three), at our own chunking. The slopes are common to both sets and the intercepts are XQuAD's, moved
+down until at most 10 % of what :data:`DEFAULT_THRESHOLD` lets through is wrong. So the probability
+is a little low on corpora like XQuAD and clearly low on conversational questions; refit it on
+questions of your own. No such score sees the right topic with the fact missing.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+DEFAULT_THRESHOLD = 0.5
+"""Confidence below which nothing is answered: at most 10 % wrong among the shown (see above)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What a calibration looks at.
+    """What a calibration looks at; what is not known is 0.
 
     Attributes:
-        similarity: of the question and the best sentence: MaxSim for token vectors, the cosine for
-            sentence vectors, 0 for keywords only.
-        coverage: idf share of the question's words that stand in the two best sentences, [0, 1].
+        max_similarity: MaxSim of the question and the best sentence, [0, 1].
+        cosine: cosine of the question and the best sentence, [-1, 1].
+        coverage: idf share of the question's words in the two best sentences and in the titles and
+            headings above them, [0, 1].
+        chunk_coverage: idf share of the question's words in the best sentence's chunk, its title
+            and heading, [0, 1].
     """
 
-    similarity: float
-    coverage: float
+    max_similarity: float = 0.0
+    cosine: float = 0.0
+    coverage: float = 0.0
+    chunk_coverage: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +42,25 @@ class Calibration:
     """Logistic regression from signals to a probability (Platt, 1999).
 
     Attributes:
-        name: recorded with every answer.
-        similarity: weight of ``Signals.similarity``.
-        coverage: weight of ``Signals.coverage``.
+        name: name and version, recorded with every answer.
         intercept: constant term.
+        slopes: weight of each signal.
     """
 
     name: str
-    similarity: float
-    coverage: float
     intercept: float
+    slopes: Signals
 
     def confidence(self, signals: Signals) -> float:
         """Probability in [0, 1], rounded to six decimals."""
-        logit = (
-            self.similarity * signals.similarity + self.coverage * signals.coverage + self.intercept
+        logit = math.fsum(
+            (
+                self.intercept,
+                self.slopes.max_similarity * signals.max_similarity,
+                self.slopes.cosine * signals.cosine,
+                self.slopes.coverage * signals.coverage,
+                self.slopes.chunk_coverage * signals.chunk_coverage,
+            )
         )
         return round(1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, logit)))), 6)
 
@@ -54,9 +75,10 @@ class Calibrations:
 
 
 SHIPPED = Calibrations(
-    tokens=Calibration("tokens-1", 16.7, 5.2, -12.2),
-    cosine=Calibration("cosine-1", 7.2, 7.9, -8.0),
-    keywords=Calibration("keywords-1", 0.0, 9.0, -6.0),
+    tokens=Calibration(
+        "tokens-1", -10.75, Signals(max_similarity=11.64, cosine=4.61, coverage=3.11)
+    ),
+    cosine=Calibration("cosine-1", -8.55, Signals(cosine=9.94, coverage=5.15)),
+    keywords=Calibration("keywords-1", -5.05, Signals(chunk_coverage=8.18)),
 )
-
-DEFAULT_THRESHOLD = 0.5
+"""AUROC on XQuAD and MTRAG-UN: tokens .961 and .90, cosine .952 and .89, keywords .948 and .76."""

@@ -18,16 +18,13 @@ from evidencedesk.retrieval.sentences import (
     COSINE,
     KEYWORDS,
     TOKENS,
+    Likeness,
     ScoredChunk,
     Weights,
     rank_sentences,
     scored_chunks,
 )
-from evidencedesk.retrieval.similarity import (
-    no_similarity,
-    sentence_similarity,
-    token_similarity,
-)
+from evidencedesk.retrieval.similarity import sentence_cosines, token_similarity
 from evidencedesk.retrieval.words import QuestionWords
 from evidencedesk.text.analysis import query_groups
 from evidencedesk.text.scripts import question_languages, unknown_script_share
@@ -67,9 +64,9 @@ class _Question:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Reading:
-    """The best chunks, opened: what their sentences are, and how like the question each one is."""
+    """The best chunks, read: how like the question each sentence is, and what to make of it."""
 
-    similarity: NDArray[np.float64]
+    likeness: Likeness
     weights: Weights
     calibration: Calibration
     degraded: tuple[str, ...] = ()
@@ -114,10 +111,9 @@ def retrieve(
     chunks = snapshot.chunks([int(found.keys[row]) for row in rows])
     hits = tuple(_hit(found, scores, row, chunk) for row, chunk in zip(rows, chunks, strict=True))
     top = scored_chunks(chunks[:READ_CHUNKS], [hit.score for hit in hits[:READ_CHUNKS]])
-    keys = [int(found.keys[row]) for row in rows[:READ_CHUNKS]]
-    reading = _read(question, snapshot, keys, top, calibrations)
+    reading = _read(question, snapshot, [int(found.keys[row]) for row in rows], top, calibrations)
     words = QuestionWords.of(question.groups, found)
-    ranked, signals = rank_sentences(top, reading.similarity, words, reading.weights)
+    ranked, signals = rank_sentences(top, reading.likeness, words, reading.weights)
     return Retrieval(
         hits=hits,
         sentences=ranked,
@@ -178,15 +174,13 @@ def _read(
     calibrations: Calibrations,
 ) -> _Reading:
     if question.embedder is None or question.vector is None:
-        return _Reading(no_similarity(top), KEYWORDS, calibrations.keywords)
+        nothing = np.zeros(sum(len(scored.spans) for scored in top))
+        return _Reading(Likeness(nothing[:, None], nothing), KEYWORDS, calibrations.keywords)
+    cosines = sentence_cosines(question.vector, top, snapshot.sentence_vectors(keys[: len(top)]))
     try:
-        similarity = token_similarity(question.text, top, question.embedder)
+        tokens = token_similarity(question.text, top, question.embedder)
     except ModelError as error:
-        vectors = snapshot.sentence_vectors(keys)
-        return _Reading(
-            sentence_similarity(question.vector, top, vectors),
-            COSINE,
-            calibrations.cosine,
-            (f"embedding: {error.code}; no token vectors",),
-        )
-    return _Reading(similarity, TOKENS, calibrations.tokens)
+        likeness = Likeness(cosines[:, None], cosines)
+        degraded = (f"embedding: {error.code}; no token vectors",)
+        return _Reading(likeness, COSINE, calibrations.cosine, degraded)
+    return _Reading(Likeness(tokens, cosines, by_token=True), TOKENS, calibrations.tokens)

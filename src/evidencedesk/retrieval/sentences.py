@@ -14,27 +14,30 @@ from evidencedesk.retrieval.words import QuestionWords
 from evidencedesk.text.analysis import terms
 from evidencedesk.text.sentences import sentences
 
-GAIN_WEIGHT = 2.0
-
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What a sentence's score is made of, beside the similarity, which counts once.
+    """What a sentence's score is made of.
 
     Attributes:
         similarity: weight of the mean similarity over question tokens.
         coverage: weight of the idf share of the question's words in the sentence.
         chunk: weight of the chunk's score, the best chunk's being 1.
+        similarity_gain: weight, for the second sentence, of the mean similarity that it adds to the
+            first one's, per question token.
+        coverage_gain: weight, for the second sentence, of the coverage that it adds.
     """
 
-    similarity: float
-    coverage: float
-    chunk: float
+    similarity: float = 0.0
+    coverage: float = 0.0
+    chunk: float = 0.0
+    similarity_gain: float = 0.0
+    coverage_gain: float = 0.0
 
 
-TOKENS = Weights(similarity=1.0, coverage=0.2, chunk=0.4)
-COSINE = Weights(similarity=0.5, coverage=0.5, chunk=0.75)
-KEYWORDS = Weights(similarity=0.0, coverage=1.0, chunk=0.75)
+TOKENS = Weights(similarity=1.0, coverage=0.2, chunk=0.4, similarity_gain=2.0)
+COSINE = Weights(similarity=0.5, coverage=0.5, chunk=0.75, similarity_gain=2.0, coverage_gain=0.6)
+KEYWORDS = Weights(coverage=1.0, chunk=0.75, coverage_gain=0.6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,51 +64,82 @@ def scored_chunks(chunks: Sequence[Chunk], scores: Sequence[float]) -> tuple[Sco
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Likeness:
+    """How like the question each sentence of the chunks is, in the order of the chunks.
+
+    Attributes:
+        tokens: (sentences, question tokens) best cosines, or (sentences, 1) where there are no
+            token vectors; what sentences are ranked by.
+        cosines: (sentences,) cosines of sentence and question, zeros where there are none.
+        by_token: whether ``tokens`` comes from token vectors.
+    """
+
+    tokens: NDArray[np.float64]
+    cosines: NDArray[np.float64]
+    by_token: bool = False
+
+
 def rank_sentences(
-    chunks: Sequence[ScoredChunk],
-    similarity: NDArray[np.float64],
-    words: QuestionWords,
-    weights: Weights,
+    chunks: Sequence[ScoredChunk], likeness: Likeness, words: QuestionWords, weights: Weights
 ) -> tuple[tuple[RankedSentence, ...], Signals]:
     """All sentences, best first, and what the two best say about the whole.
 
-    s = similarity + coverage + chunk score, weighted. The second sentence is the one with the
-    largest s + 2 * mean gain over the first, per question token; the rest follow by s.
-
-    Args:
-        chunks: chunks with their sentences.
-        similarity: (sentences, question tokens) or (sentences, 1), in the order of the chunks.
-        words: the question's words.
-        weights: what counts how much.
+    A sentence's score s is similarity + coverage + chunk score, weighted. The second sentence is
+    the one with the largest s plus what it adds to the first; the rest follow by s.
     """
     rows = [(scored, span) for scored in chunks for span in scored.spans]
     if not rows:
-        return (), Signals(0.0, 0.0)
-    found = [_terms_of(scored.chunk, span) for scored, span in rows]
-    mean = similarity.mean(axis=1)
+        return (), Signals()
+    found = [_terms(scored.chunk, span) for scored, span in rows]
+    coverage = np.array([words.coverage(held) for held in found])
     score = (
-        weights.similarity * mean
-        + weights.coverage * np.array([words.coverage(held) for held in found])
+        weights.similarity * likeness.tokens.mean(axis=1)
+        + weights.coverage * coverage
         + weights.chunk * np.array([scored.score for scored, _ in rows])
     )
-    order = _order(score, similarity)
-    shown = found[order[0]].union(*(found[index] for index in order[1:2]))
-    signals = Signals(float(mean[order[0]]), words.coverage(shown))
-    return tuple(_ranked(*rows[index], float(score[index])) for index in order), signals
+    first = int(np.argmax(score))
+    added = np.array([words.coverage(found[first] | held) for held in found]) - coverage[first]
+    gained = np.maximum(likeness.tokens - likeness.tokens[first], 0.0).mean(axis=1)
+    second = score + weights.similarity_gain * gained + weights.coverage_gain * added
+    order = _order(first, second, score)
+    ranked = tuple(_ranked(*rows[index], float(score[index])) for index in order)
+    return ranked, _signals(order, rows, likeness, words)
 
 
-def _order(score: NDArray[np.float64], similarity: NDArray[np.float64]) -> list[int]:
-    order = [int(index) for index in np.argsort(-score, kind="stable")]
-    if len(order) < 3:
-        return order
-    first, rest = order[0], order[1:]
-    gain = np.maximum(similarity - similarity[first], 0.0).mean(axis=1)
-    second = max(rest, key=lambda index: score[index] + GAIN_WEIGHT * gain[index])
-    return [first, second, *(index for index in rest if index != second)]
+def _order(first: int, second: NDArray[np.float64], score: NDArray[np.float64]) -> list[int]:
+    others = [int(index) for index in np.argsort(-score, kind="stable") if index != first]
+    if not others:
+        return [first]
+    best = max(others, key=lambda index: second[index])
+    return [first, best, *(index for index in others if index != best)]
 
 
-def _terms_of(chunk: Chunk, span: Span) -> frozenset[str]:
+def _signals(
+    order: Sequence[int],
+    rows: Sequence[tuple[ScoredChunk, Span]],
+    likeness: Likeness,
+    words: QuestionWords,
+) -> Signals:
+    best = order[0]
+    shown = [rows[index] for index in order[:2]]
+    in_sight = (_terms(scored.chunk, span) | _place(scored.chunk) for scored, span in shown)
+    chunk = rows[best][0].chunk
+    everything = frozenset(terms(chunk.text, chunk.lang)) | _place(chunk)
+    return Signals(
+        max_similarity=float(likeness.tokens[best].mean()) if likeness.by_token else 0.0,
+        cosine=float(likeness.cosines[best]),
+        coverage=words.coverage(frozenset[str]().union(*in_sight)),
+        chunk_coverage=words.coverage(everything),
+    )
+
+
+def _terms(chunk: Chunk, span: Span) -> frozenset[str]:
     return frozenset(terms(chunk.text[span.start : span.end], chunk.lang))
+
+
+def _place(chunk: Chunk) -> frozenset[str]:
+    return frozenset(terms("\n".join((chunk.title, *chunk.location.heading)), chunk.lang))
 
 
 def _ranked(scored: ScoredChunk, span: Span, score: float) -> RankedSentence:

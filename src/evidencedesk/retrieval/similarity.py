@@ -45,12 +45,12 @@ def token_similarity(
     return np.stack(rows) if rows else np.zeros((0, max(1, len(asked))))
 
 
-def sentence_similarity(
+def sentence_cosines(
     question: NDArray[np.float32],
     chunks: Sequence[ScoredChunk],
     sentence_vectors: Sequence[NDArray[np.float32]],
 ) -> NDArray[np.float64]:
-    """Cosine of each sentence with the question, (sentences of all chunks in order, 1).
+    """Cosine of each sentence with the question, (sentences of all chunks in order,).
 
     Zeros where a chunk was indexed without sentence vectors, or with another number of sentences.
     """
@@ -60,12 +60,7 @@ def sentence_similarity(
         else np.zeros(len(scored.spans))
         for scored, vectors in zip(chunks, sentence_vectors, strict=True)
     ]
-    return np.concatenate(rows)[:, None] if rows else np.zeros((0, 1))
-
-
-def no_similarity(chunks: Sequence[ScoredChunk]) -> NDArray[np.float64]:
-    """Zeros, (sentences of all chunks in order, 1): for questions without a vector."""
-    return np.zeros((sum(len(scored.spans) for scored in chunks), 1))
+    return np.concatenate(rows) if rows else np.zeros(0)
 
 
 def _best_cosines(

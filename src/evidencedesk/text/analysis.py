@@ -19,7 +19,7 @@ from types import MappingProxyType
 
 import Stemmer
 
-from evidencedesk.text.question_words import QUESTION_WORDS
+from evidencedesk.text.question_words import QUESTION_PHRASES, QUESTION_WORDS
 from evidencedesk.text.scripts import UNSEGMENTED, ranges_of
 
 NORMALISATION = f"1;snowball {Stemmer.version()}"
@@ -102,12 +102,16 @@ def query_groups(question: str, languages: Iterable[str]) -> tuple[tuple[str, ..
     """
     listed = tuple(dict.fromkeys(tag.split("-", 1)[0].lower() for tag in languages))
     dropped = frozenset[str]().union(*(QUESTION_WORDS.get(tag, ()) for tag in listed))
-    asked = [*dict.fromkeys(words(question))]
-    kept = [word for word in asked if word not in dropped] or asked
+    asked = words(question)
+    kept = [
+        word
+        for before, word in pairwise(("", *asked))
+        if word not in dropped and (before, word) not in QUESTION_PHRASES
+    ]
     stemmers = [_stems(_algorithm(tag)) for tag in listed]
     groups: list[tuple[str, ...]] = []
     taken: set[str] = set()
-    for word in kept:
+    for word in dict.fromkeys(kept or asked):
         group = {word, *(stems[word] for stems in stemmers)}
         if group.isdisjoint(taken):
             groups.append(tuple(sorted(group)))

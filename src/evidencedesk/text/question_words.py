@@ -66,3 +66,11 @@ QUESTION_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
     {language: frozenset(words.split()) for language, words in _LISTS.items()}
 )
 """Primary BCP 47 subtag to lower-case words dropped from a question asked in that language."""
+
+QUESTION_PHRASES = frozenset(
+    {("how", word) for word in ("long", "much", "many", "often", "soon", "far", "come", "about")}
+    | {("wie", word) for word in ("lange", "viel", "viele", "oft", "weit")}
+    | {("hur", word) for word in ("länge", "mycket", "många", "ofta")}
+    | {("hoe", word) for word in ("lang", "lange", "veel", "vaak", "ver")}
+)
+"""Pairs of neighbouring words of which the second, too, is only part of the asking."""
