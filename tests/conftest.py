@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from evidencedesk.adapters.embedders.onnx import OnnxEmbedder
+from evidencedesk.adapters.models.cache import cache_directory
+from evidencedesk.adapters.models.pull import pull
+from evidencedesk.testing.clock import SteppingClock
+from evidencedesk.testing.memory import MemoisedEmbedder
 
 settings.register_profile(
     "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
@@ -15,24 +21,22 @@ settings.register_profile("thorough", parent=settings.get_profile("default"), ma
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
-class SteppingClock:
-    """A clock for tests: starts at a fixed instant and moves only when asked or read."""
-
-    def __init__(self, start: datetime = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)) -> None:
-        self._now = start
-        self._monotonic = 0.0
-
-    def now(self) -> datetime:
-        return self._now
-
-    def monotonic(self) -> float:
-        self._monotonic += 0.001
-        return self._monotonic
-
-    def advance(self, **delta: float) -> None:
-        self._now += timedelta(**delta)
-
-
 @pytest.fixture
 def clock() -> SteppingClock:
     return SteppingClock()
+
+
+@pytest.fixture(scope="session")
+def minilm_directory() -> Path:
+    """The semantic model, pulled once into the user's real cache; without it tests fail."""
+    return pull("minilm", cache_dir=cache_directory()).directory
+
+
+@pytest.fixture(scope="session")
+def minilm(minilm_directory: Path) -> OnnxEmbedder:
+    return OnnxEmbedder(minilm_directory)
+
+
+@pytest.fixture(scope="session")
+def memoised_minilm(minilm: OnnxEmbedder) -> MemoisedEmbedder:
+    return MemoisedEmbedder(minilm)

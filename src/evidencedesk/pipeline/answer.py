@@ -13,6 +13,7 @@ from evidencedesk.generation import build_request
 from evidencedesk.generation.reply import RejectedReply, parse_reply
 from evidencedesk.model import (
     Answer,
+    Check,
     Chunk,
     Evidence,
     Location,
@@ -164,7 +165,11 @@ def answer_question(
         reply=reply,
         verdict=verdict,
         failure=draft.reason if isinstance(draft, RejectedReply) else None,
-        checks=draft.checks if isinstance(draft, RejectedReply) else (),
+        checks=(
+            (Check("reply", None, passed=False, detail=draft.detail),)
+            if isinstance(draft, RejectedReply)
+            else ()
+        ),
         on_failure=answering.on_failure,
         timing_ms=watch.times(),
     )
