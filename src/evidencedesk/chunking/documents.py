@@ -18,7 +18,7 @@ from evidencedesk.chunking.pieces import (
 )
 from evidencedesk.chunking.structure import structure_pieces
 from evidencedesk.errors import ChunkingError
-from evidencedesk.model import Chunk, Document, Span
+from evidencedesk.model import Chunk, ChunkingSettings, Document, Span
 from evidencedesk.model.locate import Locator
 
 Cut: TypeAlias = Callable[[Document], list[Piece]]
@@ -83,6 +83,16 @@ def default_options(strategy: str) -> dict[str, int]:
     """
     parameters = inspect.signature(_strategy(strategy)).parameters.values()
     return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
+
+
+def chunking_settings(strategy: str = DEFAULT_STRATEGY, **options: int) -> ChunkingSettings:
+    """Strategy and options as an index records them: every option named, in the order of names.
+
+    Raises:
+        ChunkingError: as :func:`chunk_document` does.
+    """
+    _cut(strategy, options)
+    return ChunkingSettings(strategy, tuple(sorted((default_options(strategy) | options).items())))
 
 
 def chunk_document(
