@@ -32,9 +32,6 @@ from evidencedesk.adapters.stores.sqlite.segments import (
 )
 from evidencedesk.adapters.stores.sqlite.state import read_segment_rows
 
-TAIL_LIMIT = 4096
-"""Slots outside segments at which a writer compacts."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
@@ -53,19 +50,23 @@ class _Stretch:
         )
 
 
-def tail_is_long(connection: sqlite3.Connection) -> bool:
-    """Whether in some generation so many slots are outside segments that compacting pays."""
+def tail_of(connection: sqlite3.Connection) -> int:
+    """How many slots are outside segments, in the generation where there are most."""
     longest = connection.execute(
         "SELECT max(next_slot - coalesce((SELECT max(last) + 1 FROM segments "
         "WHERE generation = generations.id AND retired IS NULL), generations.id * ?)) "
         "FROM generations",
         (SLOTS_PER_GENERATION,),
     ).fetchone()[0]
-    return int(longest) >= TAIL_LIMIT
+    return int(longest)
 
 
-def compact(connection: sqlite3.Connection, files: Files, *, thorough: bool = False) -> None:
-    """Write what is due; ``thorough`` also drops every dead row and the files replaced now.
+def compact(
+    connection: sqlite3.Connection, files: Files, *, tail: int = 1, thorough: bool = False
+) -> None:
+    """Write what is due, which the slots outside segments are when there are ``tail`` of them.
+
+    ``thorough`` also drops every dead row and the files replaced now.
 
     Does nothing when another process is compacting.
     """
@@ -75,7 +76,7 @@ def compact(connection: sqlite3.Connection, files: Files, *, thorough: bool = Fa
         _forget_retired(connection)
         for (generation,) in connection.execute("SELECT id FROM generations").fetchall():
             with reading(connection):
-                stretches = _plan(connection, files, generation, thorough=thorough)
+                stretches = _plan(connection, files, generation, tail, thorough=thorough)
             for stretch in stretches:
                 _rewrite(connection, files, generation, stretch)
         if thorough:
@@ -99,10 +100,10 @@ def _alone(files: Files) -> Iterator[bool]:
 
 
 def _plan(
-    connection: sqlite3.Connection, files: Files, generation: int, *, thorough: bool
+    connection: sqlite3.Connection, files: Files, generation: int, tail: int, *, thorough: bool
 ) -> list[_Stretch]:
     settled: list[_Stretch] = []
-    for stretch in _stretches(connection, files, generation, thorough=thorough):
+    for stretch in _stretches(connection, files, generation, tail, thorough=thorough):
         current = stretch
         while settled and (current.due or settled[-1].due) and _fit(settled[-1], current):
             current = settled.pop().joined(current)
@@ -116,7 +117,7 @@ def _fit(earlier: _Stretch, later: _Stretch) -> bool:
 
 
 def _stretches(
-    connection: sqlite3.Connection, files: Files, generation: int, *, thorough: bool
+    connection: sqlite3.Connection, files: Files, generation: int, tail: int, *, thorough: bool
 ) -> Iterator[_Stretch]:
     placed = np.array(
         connection.execute(
@@ -133,7 +134,7 @@ def _stretches(
         yield _Stretch(row.first, row.last, live, (row.id,), due)
         start = row.last + 1
     last = _last_slot(connection, generation)
-    due = last - start + 1 >= (1 if thorough else TAIL_LIMIT)
+    due = last - start + 1 >= tail
     if due:
         yield _Stretch(start, last, _live(placed, start, last), (), due)
 

@@ -13,11 +13,18 @@ from evidencedesk.adapters.stores.sqlite.codecs import (
     encode_embedding,
     encode_time,
 )
-from evidencedesk.adapters.stores.sqlite.schema import SLOTS_PER_GENERATION, TABLES_OF_SLOTS
+from evidencedesk.adapters.stores.sqlite.schema import SLOTS_PER_GENERATION, DELETE_SLOTS
 from evidencedesk.errors import IndexingError
 from evidencedesk.model import ChunkingSettings, EmbeddingSpec, Generation
 
 _COLUMNS = "SELECT id, state, embedding, chunking, normalisation, created_at FROM generations"
+
+_DELETE_GENERATION = (
+    "DELETE FROM placements WHERE generation = ?",
+    "DELETE FROM segments WHERE generation = ?",
+    "DELETE FROM changes WHERE generation = ?",
+    "DELETE FROM generations WHERE id = ?",
+)
 
 
 def read_generations(connection: sqlite3.Connection) -> tuple[Generation, ...]:
@@ -131,8 +138,7 @@ def refuse_active(connection: sqlite3.Connection, number: int) -> None:
 def drop_generation(connection: sqlite3.Connection, number: int) -> None:
     """Remove a generation with its chunks, vectors and postings; its files are orphans then."""
     slots = (number * SLOTS_PER_GENERATION, (number + 1) * SLOTS_PER_GENERATION - 1)
-    for table in TABLES_OF_SLOTS:
-        connection.execute(f"DELETE FROM {table} WHERE slot BETWEEN ? AND ?", slots)  # noqa: S608
-    for table in ("placements", "segments", "changes"):
-        connection.execute(f"DELETE FROM {table} WHERE generation = ?", (number,))  # noqa: S608
-    connection.execute("DELETE FROM generations WHERE id = ?", (number,))
+    for statement in DELETE_SLOTS:
+        connection.execute(statement, slots)
+    for statement in _DELETE_GENERATION:
+        connection.execute(statement, (number,))

@@ -19,12 +19,17 @@ from evidencedesk.adapters.stores.sqlite.codecs import (
 )
 from evidencedesk.adapters.stores.sqlite.postings import encode_terms
 from evidencedesk.adapters.stores.sqlite.quantization import quantize
-from evidencedesk.adapters.stores.sqlite.schema import TABLES_OF_SLOTS
+from evidencedesk.adapters.stores.sqlite.schema import DELETE_SLOTS
 from evidencedesk.errors import IndexMismatchError
 from evidencedesk.model import Document, EmbeddingSpec, IndexedChunk, Span
 from evidencedesk.model.locate import Locator
 
 _CHANGES_KEPT = 10_000
+_DELETE_DOCUMENT = (
+    "DELETE FROM contents WHERE doc = ?",
+    "DELETE FROM history WHERE doc = ?",
+    "DELETE FROM documents WHERE doc = ?",
+)
 
 
 def next_sequence(connection: sqlite3.Connection) -> int:
@@ -106,8 +111,8 @@ def take_out(connection: sqlite3.Connection, sequence: int, generation: int, doc
     ).fetchone()
     if placed is None:
         return
-    for table in TABLES_OF_SLOTS:
-        connection.execute(f"DELETE FROM {table} WHERE slot BETWEEN ? AND ?", placed)  # noqa: S608
+    for statement in DELETE_SLOTS:
+        connection.execute(statement, placed)
     connection.execute(
         "INSERT INTO changes VALUES (?, ?, ?, ?, 0)", (sequence, generation, *placed)
     )
@@ -155,8 +160,8 @@ def erase_document(connection: sqlite3.Connection, sequence: int, doc: int) -> N
     ).fetchall()
     for (generation,) in generations:
         take_out(connection, sequence, generation, doc)
-    for table in ("contents", "history", "documents"):
-        connection.execute(f"DELETE FROM {table} WHERE doc = ?", (doc,))  # noqa: S608
+    for statement in _DELETE_DOCUMENT:
+        connection.execute(statement, (doc,))
 
 
 def _keep_history(connection: sqlite3.Connection, document: Document) -> None:

@@ -16,7 +16,12 @@ APPLICATION_ID = 0x4564446B
 
 SLOTS_PER_GENERATION = 1 << 40
 
-TABLES_OF_SLOTS = ("chunks", "features", "vectors", "sentences")
+DELETE_SLOTS = (
+    "DELETE FROM chunks WHERE slot BETWEEN ? AND ?",
+    "DELETE FROM features WHERE slot BETWEEN ? AND ?",
+    "DELETE FROM vectors WHERE slot BETWEEN ? AND ?",
+    "DELETE FROM sentences WHERE slot BETWEEN ? AND ?",
+)
 
 _FIRST = """
 CREATE TABLE state (

@@ -58,11 +58,18 @@ class SQLiteStore:
     """
 
     def __init__(
-        self, files: Files, *, clock: Clock, runtime: Mapping[str, str], busy_timeout: float
+        self,
+        files: Files,
+        *,
+        clock: Clock,
+        runtime: Mapping[str, str],
+        busy_timeout: float,
+        compact_after: int,
     ) -> None:
         self._files = files
         self._clock = clock
         self._runtime = runtime
+        self._compact_after = compact_after
         self._pool = Pool(files, busy_timeout)
         self._products: Products = fastest_products()
         self._lock = threading.Lock()
@@ -80,6 +87,7 @@ class SQLiteStore:
         normalisation: str = "",
         runtime: Mapping[str, str] = _NOTHING,
         busy_timeout: float = 5.0,
+        compact_after: int = 4096,
     ) -> Self:
         """Open the index at ``path``, or make it there when ``create`` is true and there is none.
 
@@ -93,6 +101,7 @@ class SQLiteStore:
             runtime: what computes vectors here (ONNX Runtime's version, instruction set), recorded
                 with each generation that this store begins.
             busy_timeout: seconds to wait for another writer.
+            compact_after: chunks outside segment files at which a writer writes a segment.
 
         Raises:
             IndexUnavailableError: ``index_missing``, ``index_busy``, ``index_read_only``,
@@ -103,7 +112,13 @@ class SQLiteStore:
         files = Files(Path(path))
         with failures.writing_files(files.folder):
             _look_before_opening(files, create=create)
-        store = cls(files, clock=clock, runtime=runtime, busy_timeout=busy_timeout)
+        store = cls(
+            files,
+            clock=clock,
+            runtime=runtime,
+            busy_timeout=busy_timeout,
+            compact_after=compact_after,
+        )
         with store._pool.connection() as connection:
             if _needs_migration(connection, files, create=create):
                 with transaction(connection):
@@ -131,7 +146,9 @@ class SQLiteStore:
         with self._pool.connection() as connection:
             with transaction(connection):
                 pass
-            yield SQLiteWriter(connection, self._files, self._clock, self._runtime)
+            yield SQLiteWriter(
+                connection, self._files, self._clock, self._runtime, self._compact_after
+            )
 
     def compact(self) -> None:
         """Write everything into segment files, drop what is dead and shorten the write-ahead log.

@@ -16,7 +16,7 @@ from evidencedesk.adapters.stores.sqlite.codecs import (
     encode_embedding,
     encode_entry,
 )
-from evidencedesk.adapters.stores.sqlite.compaction import compact, tail_is_long
+from evidencedesk.adapters.stores.sqlite.compaction import compact, tail_of
 from evidencedesk.adapters.stores.sqlite.connections import Files, transaction
 from evidencedesk.adapters.stores.sqlite.quantization import dequantize
 from evidencedesk.errors import IndexingError
@@ -48,11 +48,13 @@ class SQLiteWriter:
         files: Files,
         clock: Clock,
         runtime: Mapping[str, str],
+        compact_after: int,
     ) -> None:
         self._connection = connection
         self._files = files
         self._clock = clock
         self._runtime = runtime
+        self._compact_after = compact_after
 
     def record(self, tenant: str, document_id: str) -> DocumentRecord | None:
         """See ``protocols.Writer.record``; counts are those of the active generation."""
@@ -103,7 +105,8 @@ class SQLiteWriter:
         Raises:
             IndexingError: ``generations_differ`` when ``chunks`` are not for exactly the live ones.
         """
-        with transaction(self._connection):
+        stored = rows.find_document(self._connection, document.tenant, document.id)
+        with transaction(self._connection, durable=stored is not None):
             live = self._matching_generations(chunks)
             sequence = rows.next_sequence(self._connection)
             doc = rows.put_document(self._connection, document, self._clock.now())
@@ -140,7 +143,7 @@ class SQLiteWriter:
         Raises:
             IndexingError: ``document_missing`` or ``generation_missing``.
         """
-        with transaction(self._connection):
+        with transaction(self._connection, durable=False):
             doc = self._doc(tenant, document_id)
             live = {number: self._generation(number) for number in chunks}
             self._place(rows.next_sequence(self._connection), doc, chunks, live)
@@ -157,7 +160,7 @@ class SQLiteWriter:
 
     def append_log(self, entries: Sequence[LogEntry]) -> None:
         """See ``protocols.Writer.append_log``; who may see the document may see the entry."""
-        with transaction(self._connection):
+        with transaction(self._connection, durable=False):
             self._connection.executemany(
                 "INSERT INTO log (tenant, document_id, entry, class) VALUES (?1, ?2, ?3, coalesce("
                 "(SELECT class FROM documents WHERE tenant = ?1 AND id = ?2), "
@@ -264,8 +267,8 @@ class SQLiteWriter:
         return doc
 
     def _compact_if_long(self) -> None:
-        if tail_is_long(self._connection):
-            compact(self._connection, self._files)
+        if tail_of(self._connection) >= self._compact_after:
+            compact(self._connection, self._files, tail=self._compact_after)
 
 
 def _decode_vectors(
