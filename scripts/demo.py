@@ -1,4 +1,4 @@
-"""``make demo``: the sample corpora, eight questions, different readers, in about a minute.
+"""``make demo``: the sample corpora and nine questions by different readers, in about a minute.
 
 Uses the public Python API; only the printing is borrowed from the command line.
 """
@@ -33,59 +33,64 @@ class Asked:
     look_at: str
 
 
-EVERYONE = frozenset({"everyone"})
-STAFF = frozenset({"everyone", "staff"})
+CUSTOMER = frozenset({"everyone"})
 STUDENT = frozenset({"student"})
 ADMIN = frozenset({"admin"})
 
 QUESTIONS = (
     Asked(
         "How long do I have to return a bike?",
-        "a customer",
-        EVERYONE,
-        "The rule of today, with its file, its lines and the very words.",
+        "a customer of the bicycle shop",
+        CUSTOMER,
+        "The rule of today, with its file, its lines and the very words. The old one says 14 days.",
     ),
     Asked(
         "When do gift cards expire?",
-        "a customer",
-        EVERYONE,
-        "A number is only shown when it stands in the quote.",
+        "a customer of the bicycle shop",
+        CUSTOMER,
+        "A number is shown only when it stands in the quote.",
     ),
     Asked(
-        "বাইক ফেরত দেওয়ার জন্য কত দিন সময় আছে?",
+        "বাইক কত দিনের মধ্যে ফেরত দেওয়া যায়?",
         "a customer who writes Bangla",
-        EVERYONE,
+        CUSTOMER,
         "Found by its words: the small model knows English only, and is not asked.",
     ),
     Asked(
         "Can I pay in instalments?",
-        "a customer",
-        EVERYONE,
-        "No document says so, so nothing is said. No generator was called.",
+        "a customer of the bicycle shop",
+        CUSTOMER,
+        "No document says so, so nothing is said, and nobody was asked to write anything.",
     ),
     Asked(
-        "Who approves a refund above 500 euros?",
-        "a customer",
-        EVERYONE,
-        "A staff document answers this. A customer gets what he would get if it did not exist.",
-    ),
-    Asked(
-        "Who approves a refund above 500 euros?",
-        "a member of staff",
-        STAFF,
-        "The same question with the right to see the document.",
-    ),
-    Asked(
-        "Can I get a refund if I completed less than 30 % of a course?",
+        "Do I get a refund if I have completed less than 30 % of the course?",
         "a student of the academy",
         STUDENT,
-        "The rule together with its condition.",
+        "From a web page: the rule together with its condition.",
     ),
     Asked(
-        "What share of the course revenue are instructors paid?",
+        "How many questions does the final assessment have?",
+        "a student of the academy",
+        STUDENT,
+        "From a PDF, with its page.",
+    ),
+    Asked(
+        "What is the fee for Deep Learning in Practice?",
+        "a student of the academy",
+        STUDENT,
+        "From a table in a Word document, with its row.",
+    ),
+    Asked(
+        "What share of the revenue do instructors receive?",
+        "a student of the academy",
+        STUDENT,
+        "A document answers this, and students may not see it: it is as if it did not exist.",
+    ),
+    Asked(
+        "What share of the revenue do instructors receive?",
         "somebody with the role admin",
         ADMIN,
-        "Only this role may see the document.",
+        "The same question with the right to see the document.",
     ),
 )
 

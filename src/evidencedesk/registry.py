@@ -27,7 +27,7 @@ def load(target: str) -> Any:
     try:
         loaded = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise _missing_package(target, error, extra="") from error
+        raise _missing_package(target, error, extra="") from None
     return getattr(loaded, attribute)
 
 
@@ -48,7 +48,7 @@ def adapter(port: str, name: str) -> Any:
     try:
         return entry.load()
     except ModuleNotFoundError as error:
-        raise _missing_package(name, error, extra=", ".join(entry.extras)) from error
+        raise _missing_package(name, error, extra=", ".join(entry.extras)) from None
 
 
 def _entry(port: str, name: str) -> EntryPoint:
@@ -68,7 +68,11 @@ def _entries(port: str) -> tuple[EntryPoint, ...]:
     return tuple(entry_points(group=f"evidencedesk.{port}"))
 
 
-def _missing_package(wanted: str, error: ModuleNotFoundError, *, extra: str) -> ModelMissingError:
+def _missing_package(
+    wanted: str, error: ModuleNotFoundError, *, extra: str
+) -> ModelMissingError | ModuleNotFoundError:
+    if (error.name or "").startswith("evidencedesk"):
+        return error
     install = f"evidencedesk[{extra}]" if extra else (error.name or wanted).partition(".")[0]
     return ModelMissingError(
         f"{wanted!r} needs the package {error.name!r}, which is not installed.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -79,10 +80,8 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return call
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Path:
+def write_library(folder: Path) -> Path:
     """Three documents: one for everyone, its superseded version, one for staff."""
-    folder = tmp_path / "policies"
     folder.mkdir()
     (folder / "returns.md").write_text(RETURNS, "utf-8")
     (folder / "returns-old.md").write_text(OLD_RETURNS, "utf-8")
@@ -91,10 +90,40 @@ def library(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """The folder with the three documents."""
+    return write_library(tmp_path / "policies")
+
+
+@pytest.fixture
 def desk(cli: Cli, library: Path) -> Cli:
     """The command line with the library ingested into an index made by ``init``."""
     assert cli("init").code == 0
     assert cli("ingest", library).code == 0
+    return cli
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with settings, library and index, made once, to be copied and not written to."""
+    folder = tmp_path_factory.mktemp("made")
+    write_library(folder / "policies")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("EVIDENCEDESK_")}
+    for arguments in (("init",), ("ingest", "policies")):
+        subprocess.run(
+            [sys.executable, "-m", "evidencedesk", *arguments],
+            cwd=folder,
+            env={**kept, "EVIDENCEDESK_CACHE": str(folder / "cache")},
+            check=True,
+            capture_output=True,
+        )
+    return folder
+
+
+@pytest.fixture
+def ready(cli: Cli, made: Path, tmp_path: Path) -> Cli:
+    """The command line in a copy of ``made``; for tests that do not ingest again."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     return cli
 
 

@@ -95,7 +95,7 @@ def test_without_a_command_there_is_help_and_a_usage_error(cli: Callable) -> Non
         (("ask", "a", "--threshold", "2"), "Invalid value for '--threshold'"),
         (("search", "a", "-k", "0"), "Invalid value for '-k'"),
         (("docs", "lst"), "No such command 'lst'"),
-        (("ingest",), "Missing argument 'PATH...'."),
+        (("ingest",), "Missing argument 'PATH'."),
     ],
 )
 def test_a_wrong_call_is_two_lines_and_code_2(

@@ -46,15 +46,15 @@ QUESTION = "How long do I have to return a new bike?"
     ],
 )
 def test_each_has_its_code_and_the_next_command_works(
-    desk: Callable, arguments: tuple[str, ...], exit_code: int, code: str
+    ready: Callable, arguments: tuple[str, ...], exit_code: int, code: str
 ) -> None:
-    ran = desk(*arguments, "--json")
+    ran = ready(*arguments, "--json")
     assert (ran.code, ran.error["code"], ran.out) == (exit_code, code, "")
     assert ran.error["message"]
-    plain = desk(*arguments)
+    plain = ready(*arguments)
     assert plain.err.startswith("error: ")
     assert "Traceback" not in plain.err
-    assert desk("ask", QUESTION, "--json").json["reason"] == "ok"
+    assert ready("ask", QUESTION, "--json").json["reason"] == "ok"
 
 
 @pytest.mark.parametrize(
@@ -66,19 +66,19 @@ def test_each_has_its_code_and_the_next_command_works(
     ],
 )
 def test_a_role_that_is_not_known(
-    desk: Callable, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+    ready: Callable, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("EVIDENCEDESK_ACCESS__KNOWN_ROLES", "everyone,staff")
-    ran = desk(*arguments, "--json")
+    ran = ready(*arguments, "--json")
     assert (ran.code, ran.error["code"]) == (2, "unknown_role")
     assert "everyone, staff" in ran.error["message"]
 
 
-def test_an_unknown_setting_stops_every_command(desk: Callable, tmp_path: Path) -> None:
+def test_an_unknown_setting_stops_every_command(ready: Callable, tmp_path: Path) -> None:
     with (tmp_path / FILE_NAME).open("a") as file:
         file.write("\n[verificaton]\nrequire = 'proven'\n")
     for arguments in (("ask", QUESTION), ("ingest", "policies"), ("docs", "list"), ("doctor",)):
-        ran = desk(*arguments, "--json")
+        ran = ready(*arguments, "--json")
         assert (ran.code, ran.error["code"]) == (2, "unknown_setting")
         assert ran.error["hint"] == "Did you mean 'verification.require'?"
 
@@ -140,7 +140,7 @@ def test_a_broken_file_fails_alone(
 
 
 def test_output_that_nobody_reads_to_the_end_is_no_error(
-    desk: Callable, tmp_path: Path, environment: dict[str, str]
+    ready: Callable, tmp_path: Path, environment: dict[str, str]
 ) -> None:
     command = f"{sys.executable} -m evidencedesk docs list --json; echo code $? >&2"
     ran = subprocess.run(
@@ -151,7 +151,7 @@ def test_output_that_nobody_reads_to_the_end_is_no_error(
 
 
 def test_colour_is_for_terminals_only(
-    desk: Callable, tmp_path: Path, environment: dict[str, str]
+    ready: Callable, tmp_path: Path, environment: dict[str, str]
 ) -> None:
     def shown(**variables: str) -> bytes:
         master, slave = pty.openpty()

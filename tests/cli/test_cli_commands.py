@@ -84,16 +84,16 @@ def test_prune_of_a_folder_that_is_gone_needs_force(desk: Callable, library: Pat
     assert len(forced.json["removed"]) == 3
 
 
-def test_ask_answers_with_title_place_and_quote(desk: Callable) -> None:
-    ran = desk("ask", QUESTION)
+def test_ask_answers_with_title_place_and_quote(ready: Callable) -> None:
+    ran = ready("ask", QUESTION)
     assert ran.code == 0
     assert "within 30 days of delivery" in ran.out
     assert "[1] Returns policy (Returning a bike, lines 9-10) [returns:c0]" in ran.out
     assert "returns.md:9" in ran.out
 
 
-def test_ask_in_json_is_the_stable_shape(desk: Callable) -> None:
-    answer = desk("ask", QUESTION, "--json").json
+def test_ask_in_json_is_the_stable_shape(ready: Callable) -> None:
+    answer = ready("ask", QUESTION, "--json").json
     assert answer["reason"] == "ok"
     assert answer["citations"][0]["document_id"] == "returns"
     assert answer["citations"][0]["location"]["first_line"] == 9
@@ -102,48 +102,48 @@ def test_ask_in_json_is_the_stable_shape(desk: Callable) -> None:
     )
 
 
-def test_ask_abstains_with_a_reason_and_a_next_step(desk: Callable) -> None:
-    ran = desk("ask", "Can I pay in instalments?")
+def test_ask_abstains_with_a_reason_and_a_next_step(ready: Callable) -> None:
+    ran = ready("ask", "Can I pay in instalments?")
     assert ran.code == 0
     assert "Reason: no_evidence: " in ran.out
     assert "Next:   " in ran.out
-    assert desk("ask", "Can I pay in instalments?", "--fail-on-abstain").code == 3
-    assert desk("ask", QUESTION, "--fail-on-abstain").code == 0
+    assert ready("ask", "Can I pay in instalments?", "--fail-on-abstain").code == 3
+    assert ready("ask", QUESTION, "--fail-on-abstain").code == 0
 
 
-def test_ask_sees_what_the_reader_may_see(desk: Callable) -> None:
-    closed = desk("ask", STAFF_QUESTION, "--json").json
-    opened = desk("ask", STAFF_QUESTION, "--role", "staff", "--json").json
+def test_ask_sees_what_the_reader_may_see(ready: Callable) -> None:
+    closed = ready("ask", STAFF_QUESTION, "--json").json
+    opened = ready("ask", STAFF_QUESTION, "--role", "staff", "--json").json
     assert (closed["reason"], closed["citations"]) == ("no_evidence", [])
     assert opened["citations"][0]["document_id"] == "staff-refunds"
     assert "staff" not in str(closed["retrieved"])
 
 
-def test_ask_explains(desk: Callable) -> None:
-    out = desk("ask", QUESTION, "--explain").out
+def test_ask_explains(ready: Callable) -> None:
+    out = ready("ask", QUESTION, "--explain").out
     assert "Retrieved  confidence " in out
     assert "quote_found" in out
     assert "Generator  extractive" in out
 
 
-def test_the_threshold_can_be_given(desk: Callable) -> None:
-    assert desk("ask", QUESTION, "--threshold", "1", "--json").json["reason"] == "no_evidence"
-    assert desk("ask", QUESTION, "--threshold", "0", "--json").json["threshold"] == 0
+def test_the_threshold_can_be_given(ready: Callable) -> None:
+    assert ready("ask", QUESTION, "--threshold", "1", "--json").json["reason"] == "no_evidence"
+    assert ready("ask", QUESTION, "--threshold", "0", "--json").json["threshold"] == 0
 
 
-def test_superseded_documents_are_seen_when_asked_for(desk: Callable) -> None:
+def test_superseded_documents_are_seen_when_asked_for(ready: Callable) -> None:
     statuses = ("--status", "superseded")
-    assert desk("ask", QUESTION, *statuses, "--json").json["citations"][0]["document_id"] == (
+    assert ready("ask", QUESTION, *statuses, "--json").json["citations"][0]["document_id"] == (
         "returns-old"
     )
-    found = desk("search", QUESTION, *statuses, "--status", "current", "--json").json["hits"]
+    found = ready("search", QUESTION, *statuses, "--status", "current", "--json").json["hits"]
     assert {hit["document_id"] for hit in found} == {"returns", "returns-old"}
 
 
-def test_search(desk: Callable) -> None:
-    ran = desk("search", "helmets", "-k", "1")
+def test_search(ready: Callable) -> None:
+    ran = ready("search", "helmets", "-k", "1")
     assert ran.out.startswith("1. Returns policy (Helmets, line 13) [returns:c1]\n   score ")
-    hits = desk("search", "helmets", "--json").json["hits"]
+    hits = ready("search", "helmets", "--json").json["hits"]
     assert hits[0]["text"] == "Opened helmets cannot be returned."
     assert set(hits[0]) == {
         "chunk_id", "document_id", "title", "text", "location", "score", "vector_score",
@@ -158,25 +158,25 @@ def test_search_that_finds_nothing_says_so_on_stderr(cli: Callable, library: Pat
     assert "Nothing found" in ran.err
 
 
-def test_show_marks_the_passage_in_its_document(desk: Callable) -> None:
-    out = desk("show", "returns:c0", "--context", "1").out
+def test_show_marks_the_passage_in_its_document(ready: Callable) -> None:
+    out = ready("show", "returns:c0", "--context", "1").out
     assert out.startswith("Returns policy (Returning a bike, lines 9-10)\nreturns.md:9\n")
     assert ">    9  You can return a new bike" in out
     assert "     8  ## Returning a bike" in out
     assert "Helmets" not in out
-    assert desk("show", "returns:c0", "--json").json["location"]["last_line"] == 10
+    assert ready("show", "returns:c0", "--json").json["location"]["last_line"] == 10
 
 
-def test_show_of_a_document_is_its_text(desk: Callable) -> None:
-    assert "Opened helmets cannot be returned." in desk("show", "returns").out
-    assert desk("show", "returns", "--json").json["roles"] == ["everyone"]
+def test_show_of_a_document_is_its_text(ready: Callable) -> None:
+    assert "Opened helmets cannot be returned." in ready("show", "returns").out
+    assert ready("show", "returns", "--json").json["roles"] == ["everyone"]
 
 
 @pytest.mark.parametrize("name", ["staff-refunds", "staff-refunds:c0", "nothing", "nothing:c0"])
-def test_what_may_not_be_seen_is_refused_like_what_is_not_there(desk: Callable, name: str) -> None:
-    ran = desk("show", name, "--json")
+def test_what_may_not_be_seen_is_refused_like_what_is_not_there(ready: Callable, name: str) -> None:
+    ran = ready("show", name, "--json")
     assert (ran.code, ran.error["code"]) == (2, "not_found")
-    other = desk("show", "x" * len(name), "--json")
+    other = ready("show", "x" * len(name), "--json")
     assert ran.error["message"].replace(name, "#") == other.error["message"].replace(
         "x" * len(name), "#"
     )
@@ -205,20 +205,20 @@ def test_show_opens_the_source(
     assert desk("show", "returns:c0", "--open", "--json").error["code"] == "source_gone"
 
 
-def test_docs_list_shows_what_the_reader_may_see(desk: Callable) -> None:
-    assert [d["document_id"] for d in desk("docs", "list", "--json").json["documents"]] == [
+def test_docs_list_shows_what_the_reader_may_see(ready: Callable) -> None:
+    assert [d["document_id"] for d in ready("docs", "list", "--json").json["documents"]] == [
         "returns"
     ]
-    everything = desk("docs", "list", "--administrator", "--status", "current", "--json").json
+    everything = ready("docs", "list", "--administrator", "--status", "current", "--json").json
     assert [d["document_id"] for d in everything["documents"]] == ["returns", "staff-refunds"]
-    assert "Large refunds" in desk("docs", "list", "--role", "staff").out
+    assert "Large refunds" in ready("docs", "list", "--role", "staff").out
 
 
-def test_docs_show(desk: Callable) -> None:
-    shown = desk("docs", "show", "returns", "--json").json
+def test_docs_show(ready: Callable) -> None:
+    shown = ready("docs", "show", "returns", "--json").json
     assert (shown["version"], shown["owner"], shown["status"]) == ("3", "care", "current")
     assert "text" not in shown
-    assert "roles        everyone" in desk("docs", "show", "returns").out
+    assert "roles        everyone" in ready("docs", "show", "returns").out
 
 
 def test_history_and_diff(desk: Callable, library: Path) -> None:
@@ -235,16 +235,16 @@ def test_history_and_diff(desk: Callable, library: Path) -> None:
     assert desk("docs", "diff", "staff-refunds", "--json").error["code"] == "not_found"
 
 
-def test_docs_remove(desk: Callable) -> None:
-    assert desk("docs", "remove", "returns", "--json").json == {"removed": "returns"}
-    assert desk("ask", QUESTION, "--json").json["reason"] == "no_evidence"
-    assert desk("docs", "remove", "returns", "--json").error["code"] == "not_found"
+def test_docs_remove(ready: Callable) -> None:
+    assert ready("docs", "remove", "returns", "--json").json == {"removed": "returns"}
+    assert ready("ask", QUESTION, "--json").json["reason"] == "no_evidence"
+    assert ready("docs", "remove", "returns", "--json").error["code"] == "not_found"
 
 
-def test_docs_status_takes_effect_at_once(desk: Callable) -> None:
-    assert desk("docs", "status", "returns", "draft").out == "returns is draft.\n"
-    assert desk("ask", QUESTION, "--json").json["reason"] == "no_evidence"
-    assert desk("ask", QUESTION, "--status", "draft", "--json").json["reason"] == "ok"
+def test_docs_status_takes_effect_at_once(ready: Callable) -> None:
+    assert ready("docs", "status", "returns", "draft").out == "returns is draft.\n"
+    assert ready("ask", QUESTION, "--json").json["reason"] == "no_evidence"
+    assert ready("ask", QUESTION, "--status", "draft", "--json").json["reason"] == "ok"
 
 
 def test_log_and_its_filters(desk: Callable, library: Path) -> None:
@@ -264,11 +264,11 @@ def test_log_and_its_filters(desk: Callable, library: Path) -> None:
     assert desk("log", "--since", "yesterday", "--json").error["code"] == "bad_time"
 
 
-def test_reindex_rollback_discard(desk: Callable) -> None:
-    unsure = desk("reindex", "--chunking", "sentence", "--json")
+def test_reindex_rollback_discard(ready: Callable) -> None:
+    unsure = ready("reindex", "--chunking", "sentence", "--json")
     assert (unsure.code, unsure.error["code"]) == (2, "reindex_unconfirmed")
     model = ("--model", "none")
-    built = desk(
+    built = ready(
         "reindex", *model, "--chunking", "sentence", "--option", "max_chars=200", "--yes", "--json"
     )
     assert built.code == 0
@@ -278,28 +278,28 @@ def test_reindex_rollback_discard(desk: Callable) -> None:
         "overlap_sentences": 0,
     }
     assert built.json["documents"] == 3
-    assert desk("ask", QUESTION, "--json").json["reason"] == "ok"
-    assert desk("reindex", "--rollback", "--json").json["chunking"]["strategy"] == "structure"
-    assert desk("reindex", "--discard", "--json").json == {"discarded": True}
-    assert desk("reindex", "--rollback", "--json").error["code"] == "no_rollback"
-    assert desk("reindex", "--rollback", "--discard").code == 2
-    assert desk("reindex", "--option", "x", "--yes", "--json").error["code"] == "bad_option"
+    assert ready("ask", QUESTION, "--json").json["reason"] == "ok"
+    assert ready("reindex", "--rollback", "--json").json["chunking"]["strategy"] == "structure"
+    assert ready("reindex", "--discard", "--json").json == {"discarded": True}
+    assert ready("reindex", "--rollback", "--json").error["code"] == "no_rollback"
+    assert ready("reindex", "--rollback", "--discard").code == 2
+    assert ready("reindex", "--option", "x", "--yes", "--json").error["code"] == "bad_option"
 
 
-def test_doctor_lists_findings_and_exits_with_1_when_one_is_bad(desk: Callable) -> None:
-    ran = desk("doctor", "--json")
+def test_doctor_lists_findings_and_exits_with_1_when_one_is_bad(ready: Callable) -> None:
+    ran = ready("doctor", "--json")
     findings = ran.json["findings"]
     assert ran.code == (0 if all(finding["ok"] for finding in findings) else 1)
     assert [f for f in findings if not f["ok"] and not f["hint"]] == []
-    text = desk("doctor").out
+    text = ready("doctor").out
     assert [f["check"] for f in findings if f["check"] not in text] == []
 
 
 def test_doctor_shows_every_setting_and_its_source(
-    desk: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ready: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVIDENCEDESK_RETRIEVAL__K", "5")
-    shown = desk("doctor", "--settings", "--json").json
+    shown = ready("doctor", "--settings", "--json").json
     by_name = {value["name"]: value for value in shown["settings"]}
     assert set(by_name) == {row.name for row in rows()}
     assert shown["file"] == str(tmp_path / FILE_NAME)
@@ -310,7 +310,7 @@ def test_doctor_shows_every_setting_and_its_source(
     assert by_name["access.default_roles"]["source"].startswith(
         f"file ({tmp_path / FILE_NAME}, line"
     )
-    assert "retrieval.k " in desk("doctor", "--settings").out
+    assert "retrieval.k " in ready("doctor", "--settings").out
 
 
 def test_doctor_prints_the_documentation_of_settings(cli: Callable) -> None:
@@ -339,12 +339,12 @@ def test_offline_forbids_pulling_however_it_is_said(
 
 
 def test_a_configured_administrator_does_not_carry_over_to_a_named_reader(
-    desk: Callable, monkeypatch: pytest.MonkeyPatch
+    ready: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVIDENCEDESK_ACCESS__LOCAL__ADMINISTRATOR", "true")
 
     def seen(*options: str) -> list[str]:
-        listed = desk("docs", "list", *options, "--json").json["documents"]
+        listed = ready("docs", "list", *options, "--json").json["documents"]
         return [document["document_id"] for document in listed]
 
     assert seen() == ["returns", "staff-refunds"]
@@ -354,6 +354,6 @@ def test_a_configured_administrator_does_not_carry_over_to_a_named_reader(
     assert seen("--role", "everyone", "--administrator") == ["returns", "staff-refunds"]
 
 
-def test_another_tenant_sees_nothing(desk: Callable) -> None:
-    ran = desk("docs", "list", "--tenant", "other", "--administrator", "--json")
+def test_another_tenant_sees_nothing(ready: Callable) -> None:
+    ran = ready("docs", "list", "--tenant", "other", "--administrator", "--json")
     assert ran.json["documents"] == []

@@ -49,7 +49,11 @@ def init(
 
 def _write_new(file: Path, text: str) -> None:
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        if not file.parent.is_dir():
+            file.parent.mkdir(parents=True)
+    except OSError as error:
+        raise _not_writable(file.parent, error) from error
+    try:
         with file.open("x", encoding="utf-8") as handle:
             handle.write(text)
     except FileExistsError as error:
@@ -59,8 +63,12 @@ def _write_new(file: Path, text: str) -> None:
             hint="Edit it, or move it away first.",
         ) from error
     except OSError as error:
-        raise SettingsError(
-            f"{str(file)!r} cannot be written: {error.strerror}.",
-            code="settings_not_writable",
-            hint="Choose a folder that you may write to: evidencedesk init DIR",
-        ) from error
+        raise _not_writable(file, error) from error
+
+
+def _not_writable(path: Path, error: OSError) -> SettingsError:
+    return SettingsError(
+        f"{str(path)!r} cannot be written: {error.strerror}.",
+        code="settings_not_writable",
+        hint="Choose a folder that you may write to: evidencedesk init DIR",
+    )
