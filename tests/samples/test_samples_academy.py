@@ -4,44 +4,17 @@ import io
 import re
 import runpy
 import zipfile
-from pathlib import Path
 
 import docx
 import pdfplumber
 import pytest
 import yaml
 from lxml import html
+from sample_files import MANIFEST, SAMPLES, declared, files_of, has_two_columns, text_of
 
-ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "samples" / "academy"
-MANIFEST = "evidencedesk-folder.yaml"
-FILES = sorted(path for path in FOLDER.rglob("*") if path.is_file() and path.name != MANIFEST)
+FOLDER = SAMPLES / "academy"
+FILES = files_of("academy")
 ROLES = {"student", "instructor", "admin"}
-
-
-def front_matter(path: Path) -> dict[str, object]:
-    return yaml.safe_load(path.read_text(encoding="utf-8").split("---\n")[1])
-
-
-def declared(path: Path) -> dict[str, object]:
-    """Metadata of a file as its front matter or the manifest beside it says."""
-    if path.suffix == ".md":
-        return front_matter(path)
-    manifest = yaml.safe_load((path.parent / MANIFEST).read_text(encoding="utf-8"))
-    return manifest["defaults"] | manifest["files"][path.name]
-
-
-def text_of(path: Path) -> str:
-    if path.suffix == ".pdf":
-        with pdfplumber.open(path) as pdf:
-            return " ".join(page.extract_text() for page in pdf.pages)
-    if path.suffix == ".docx":
-        document = docx.Document(str(path))
-        cells = [c.text for table in document.tables for row in table.rows for c in row.cells]
-        return " ".join([*(paragraph.text for paragraph in document.paragraphs), *cells])
-    if path.suffix == ".html":
-        return " ".join(html.fromstring(path.read_bytes()).find(".//main").text_content().split())
-    return path.read_text(encoding="utf-8").split("---\n", 2)[2]
 
 
 DECLARED = {path: declared(path) for path in FILES}
@@ -122,10 +95,7 @@ def test_the_procedure_is_a_real_numbered_list_of_nine_steps():
 def test_the_handbook_has_two_columns_on_two_pages():
     with pdfplumber.open(BY_ID["ac-handbook"]) as pdf:
         assert len(pdf.pages) == 2
-        words = pdf.pages[0].extract_words()
-        middle = pdf.pages[0].width / 2
-    assert {word["x0"] > middle for word in words} == {True, False}
-    assert not any(word["x0"] < middle < word["x1"] for word in words)
+        assert has_two_columns(pdf.pages[0])
 
 
 def test_the_page_to_mask_holds_personal_data_that_belongs_to_nobody():
@@ -153,7 +123,7 @@ def test_nothing_speaks_of_paris_or_instalments():
 
 
 def test_the_committed_files_are_what_the_script_makes(tmp_path):
-    script = runpy.run_path(str(ROOT / "scripts" / "make_academy_files.py"))
+    script = runpy.run_path(str(SAMPLES.parent / "scripts" / "make_academy_files.py"))
     made = script["make_files"](tmp_path)
     assert {path.name for path in made} == {p.name for p in FILES if p.suffix in {".pdf", ".docx"}}
     for path in made:
