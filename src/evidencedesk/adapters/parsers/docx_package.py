@@ -90,7 +90,7 @@ class Package:
             if "ntity" in str(error):
                 raise self._refused(f"entities in {name}") from None
             raise self.damaged(f"{name}: {error}") from None
-        if root.getroottree().docinfo.doctype:
+        if root.getroottree().docinfo.doctype:  # type: ignore[union-attr]  # stubs lack it
             raise self._refused(f"a document type definition in {name}")
         return root
 
