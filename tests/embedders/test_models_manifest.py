@@ -19,6 +19,7 @@ from tiny_bert import (
     write_safetensors,
     write_tokenizer,
 )
+from tokenizers import Tokenizer
 
 from evidencedesk.adapters.embedders.onnx import OnnxEmbedder
 from evidencedesk.adapters.models.bert_graph import build_graph
@@ -138,6 +139,15 @@ def test_the_first_token_is_the_sentence_where_the_directory_says_so(plain: Path
     first = encode(random_tensors(SEED), BIKE)[0]
     assert OnnxEmbedder(plain).embed_query("a bike") == pytest.approx(
         first / np.linalg.norm(first), abs=1e-4
+    )
+
+
+def test_padding_that_a_tokenizer_file_asks_for_is_left_out(plain: Path) -> None:
+    padding = Tokenizer.from_file(str(plain / "tokenizer.json"))
+    padding.enable_padding(length=9)
+    padding.save(str(plain / "tokenizer.json"))
+    assert OnnxEmbedder(plain).embed_query("a bike") == pytest.approx(
+        sentence(random_tensors(SEED), BIKE), abs=1e-4
     )
 
 

@@ -266,6 +266,15 @@ def test_a_hub_without_the_file_or_with_half_of_it_is_a_failure(tmp_path: Path) 
         from_hub(address, "x", ["a"], tmp_path, lambda _: None)
 
 
+def test_a_hub_that_falls_silent_is_given_up(tmp_path: Path) -> None:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        _send(handler, b"half", promised=8)
+        time.sleep(0.5)
+
+    with hub(answer) as address, pytest.raises(SourceFailure, match="timed out"):
+        from_hub(address, "x", ["a"], tmp_path, lambda _: None, timeout=0.1)
+
+
 @pytest.mark.parametrize("address", ["file:///etc", "ftp://127.0.0.1", "http://example.org"])
 def test_a_hub_is_asked_by_https_only(tmp_path: Path, address: str) -> None:
     with pytest.raises(SourceFailure, match="https"):

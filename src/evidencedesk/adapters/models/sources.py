@@ -23,7 +23,7 @@ HUB_VARIABLE = "HF_ENDPOINT"
 
 _Found = TypeVar("_Found")
 
-_TIMEOUT = 10.0
+TIMEOUT_SECONDS = 10.0
 _BLOCK = 1 << 18
 _SCHEMES = ("https://", "http://127.0.0.1:", "http://localhost:")
 _UNREACHABLE = (URLError, HTTPException, TimeoutError, ConnectionError, ssl.SSLError)
@@ -34,9 +34,15 @@ class SourceFailure(Exception):  # noqa: N818 - not an error yet: the next sourc
 
 
 def from_hub(
-    hub: str, path: str, names: Iterable[str], into: Path, progress: ProgressCallback
+    hub: str,
+    path: str,
+    names: Iterable[str],
+    into: Path,
+    progress: ProgressCallback,
+    *,
+    timeout: float = TIMEOUT_SECONDS,
 ) -> None:
-    """Fetch files by plain HTTPS; ten seconds without an answer is a failure.
+    """Fetch files by plain HTTPS; ``timeout`` seconds without a byte are a failure.
 
     Raises:
         SourceFailure: the hub cannot be reached or does not have a file.
@@ -47,7 +53,7 @@ def from_hub(
         url = f"{hub.rstrip('/')}/{path}/{name}"
         request = Request(url, headers={"User-Agent": "evidencedesk"})  # noqa: S310 - checked above
         try:
-            with urlopen(request, timeout=_TIMEOUT) as response:  # noqa: S310
+            with urlopen(request, timeout=timeout) as response:  # noqa: S310
                 _save(response, into / name, progress)
         except _UNREACHABLE as error:
             raise SourceFailure(f"{url}: {error}") from error
