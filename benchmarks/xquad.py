@@ -1,0 +1,142 @@
+"""How often the sentences shown hold the answer, and how often what is shown is wrong.
+
+Run ``python -m benchmarks.xquad ../shared/data/xquad``. Every question is asked of all paragraphs,
+then by a reader who may see only half of them, which is how an unanswerable question looks to the
+product. An answer is right when one of the sentences that the extractive reader shows (two at most)
+holds the whole gold span. ``--cache DIR`` keeps the index for the next run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.corpora import READER, indexed, json_lines, load, mean, open_model
+
+from evidencedesk.access import AccessFilter, Principal
+from evidencedesk.adapters.generators.extractive import ExtractiveReader
+from evidencedesk.assembly import assemble
+from evidencedesk.generation import build_request
+from evidencedesk.model import Query
+from evidencedesk.protocols import Embedder, Snapshot, Store
+from evidencedesk.retrieval import DEFAULT_THRESHOLD, retrieve
+
+HALF = "half"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with its gold span, in a document that is kept in the half or not."""
+
+    text: str
+    document: str
+    start: int
+    end: int
+    kept: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one question got: its confidence, how much was shown, whether the gold span was in it."""
+
+    confidence: float
+    shown: int
+    right: bool
+
+
+def main() -> None:
+    """Print the table for the language folder given, ``en`` by default."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="the folder xquad, or one language of it")
+    parser.add_argument("--cache", type=Path, help="folder in which the index is kept")
+    options = parser.parse_args()
+    folder = options.folder / "en" if (options.folder / "en").is_dir() else options.folder
+    kept = _half(folder)
+    lang = folder.name
+    corpus = load(folder, lang, dict.fromkeys(kept, HALF))
+    questions = list(_questions(folder, kept))
+    model = open_model()
+    print(f"xquad {lang}: {len(corpus.documents)} paragraphs, {len(questions)} questions")
+    with indexed(corpus.documents, model, name=f"xquad-{lang}", cache=options.cache) as store:
+        for name, embedder in (("hybrid", model), ("keywords", None)):
+            _report(name, questions, store, embedder, lang)
+
+
+def _report(
+    name: str, questions: Sequence[Question], store: Store, embedder: Embedder | None, lang: str
+) -> None:
+    everything = _outcomes(questions, store, embedder, READER, lang)
+    half = _outcomes(questions, store, embedder, HALF, lang)
+    shown = [one for one in half if one.confidence >= DEFAULT_THRESHOLD and one.shown]
+    answerable = sum(question.kept for question in questions)
+    cleared = [one for one in everything if one.confidence >= DEFAULT_THRESHOLD]
+    print(f"{name}, nothing thresholded:")
+    print(f"  gold span in the sentences shown   {mean(one.right for one in everything):.3f}")
+    print(f"  sentences shown, mean              {mean(one.shown for one in everything):.2f}")
+    print(f"{name}, threshold {DEFAULT_THRESHOLD}:")
+    print(f"  questions answered                 {len(cleared) / len(everything):.3f}")
+    print(
+        f"  gold span shown, of all questions  {sum(o.right for o in cleared) / len(everything):.3f}"
+    )
+    print(f"{name}, threshold {DEFAULT_THRESHOLD}, half of the paragraphs out of sight:")
+    print(f"  wrong among the shown              {mean(not one.right for one in shown):.3f}")
+    print(f"  answerable questions shown right   {sum(o.right for o in shown) / answerable:.3f}")
+
+
+def _outcomes(
+    questions: Sequence[Question], store: Store, embedder: Embedder | None, role: str, lang: str
+) -> list[Outcome]:
+    access = AccessFilter.for_principal(Principal(roles=frozenset({role})))
+    with store.read(access=access) as snapshot:
+        return [_outcome(question, snapshot, embedder, lang) for question in questions]
+
+
+def _outcome(
+    question: Question, snapshot: Snapshot, embedder: Embedder | None, lang: str
+) -> Outcome:
+    found = retrieve(Query(question.text, (lang,)), snapshot, embedder)
+    evidence = assemble(found)
+    reply = json.loads(ExtractiveReader().generate(build_request(question.text, evidence)).text)
+    quotes = {
+        (cited["source"], cited["quote"])
+        for claim in reply["claims"]
+        for cited in claim["citations"]
+    }
+    chunks = {source.chunk.id: source for source in evidence.sources}
+    spans = [
+        (chunks[one.chunk_id].chunk.document_id, one.span)
+        for one in evidence.sentences
+        if (chunks[one.chunk_id].label, one.text) in quotes
+    ]
+    right = any(
+        document == question.document and span.start <= question.start and question.end <= span.end
+        for document, span in spans
+    )
+    return Outcome(found.confidence, len(quotes), right)
+
+
+def _half(folder: Path) -> frozenset[str]:
+    ids = [row["_id"] for row in json_lines(folder / "corpus.jsonl")]
+    return frozenset(random.Random(7).sample(ids, len(ids) // 2))
+
+
+def _questions(folder: Path, kept: frozenset[str]) -> list[Question]:
+    rows = [json.loads(line) for line in (folder / "qa.jsonl").open(encoding="utf-8")]
+    return [
+        Question(
+            text=row["question"],
+            document=row["doc_id"],
+            start=row["answers"][0]["answer_start"],
+            end=row["answers"][0]["answer_start"] + len(row["answers"][0]["text"]),
+            kept=row["doc_id"] in kept,
+        )
+        for row in rows
+    ]
+
+
+if __name__ == "__main__":
+    main()
