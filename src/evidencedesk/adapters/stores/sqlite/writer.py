@@ -75,6 +75,11 @@ class SQLiteWriter:
         ).fetchone()
         return None if row is None else decode_document(decode_record(row[0]), *row[1:])
 
+    def tenants(self) -> tuple[str, ...]:
+        """See ``protocols.Writer.tenants``."""
+        found = self._connection.execute("SELECT DISTINCT tenant FROM documents ORDER BY tenant")
+        return tuple(tenant for (tenant,) in found)
+
     def generations(self) -> tuple[Generation, ...]:
         """See ``protocols.Writer.generations``."""
         return generations.read_generations(self._connection)
@@ -98,17 +103,25 @@ class SQLiteWriter:
         }
 
     def replace_document(
-        self, document: Document, chunks: Mapping[int, Sequence[IndexedChunk]]
+        self,
+        document: Document,
+        chunks: Mapping[int, Sequence[IndexedChunk]],
+        *,
+        replaces: str | None = None,
     ) -> None:
         """See ``protocols.Writer.replace_document``.
 
         Raises:
             IndexingError: ``generations_differ`` when ``chunks`` are not for exactly the live ones.
         """
-        stored = rows.find_document(self._connection, document.tenant, document.id)
-        with transaction(self._connection, durable=stored is not None):
+        names = {document.id, replaces or document.id}
+        found = (rows.find_document(self._connection, document.tenant, name) for name in names)
+        with transaction(self._connection, durable=any(doc is not None for doc in found)):
             live = self._matching_generations(chunks)
             sequence = rows.next_sequence(self._connection)
+            former = replaces and rows.find_document(self._connection, document.tenant, replaces)
+            if former and replaces != document.id:
+                rows.erase_document(self._connection, sequence, former)
             doc = rows.put_document(self._connection, document, self._clock.now())
             self._place(sequence, doc, chunks, live)
         self._compact_if_long()
@@ -146,7 +159,8 @@ class SQLiteWriter:
         with transaction(self._connection, durable=False):
             doc = self._doc(tenant, document_id)
             live = {number: self._generation(number) for number in chunks}
-            self._place(rows.next_sequence(self._connection), doc, chunks, live)
+            if all(self._cut_from_stored(tenant, document_id, cut) for cut in chunks.values()):
+                self._place(rows.next_sequence(self._connection), doc, chunks, live)
         self._compact_if_long()
 
     def remove_document(self, tenant: str, document_id: str) -> bool:
@@ -192,9 +206,15 @@ class SQLiteWriter:
         """See ``protocols.Writer.put_chunks``.
 
         Raises:
-            IndexingError: ``document_missing`` or ``generation_missing``.
+            IndexingError: ``generation_missing``.
         """
-        self.fill_vectors(tenant, document_id, {generation: chunks})
+        with transaction(self._connection, durable=False):
+            doc = rows.find_document(self._connection, tenant, document_id)
+            live = {generation: self._generation(generation)}
+            if doc is not None and self._cut_from_stored(tenant, document_id, chunks):
+                sequence = rows.next_sequence(self._connection)
+                self._place(sequence, doc, {generation: chunks}, live)
+        self._compact_if_long()
 
     def switch_generation(self, generation: int) -> None:
         """See ``protocols.Writer.switch_generation``.
@@ -231,6 +251,13 @@ class SQLiteWriter:
                 "UPDATE generations SET embedding = ?, runtime = ? WHERE id = ?",
                 (encode_embedding(embedding), json.dumps(dict(self._runtime)), generation),
             )
+
+    def _cut_from_stored(
+        self, tenant: str, document_id: str, chunks: Sequence[IndexedChunk]
+    ) -> bool:
+        record = self.record(tenant, document_id)
+        stored = {record.content_hash} if record is not None else set()
+        return {each.chunk.content_hash for each in chunks} <= {*stored, ""}
 
     def _place(
         self,
