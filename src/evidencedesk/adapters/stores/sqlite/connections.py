@@ -110,6 +110,14 @@ def reading(connection: sqlite3.Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
 
 
+def checkpoint(connection: sqlite3.Connection) -> None:
+    """Shorten the write-ahead log as far as readers allow, without waiting for them."""
+    waits = connection.execute("PRAGMA busy_timeout").fetchone()[0]
+    connection.execute("PRAGMA busy_timeout = 0")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    connection.execute(f"PRAGMA busy_timeout = {waits}")
+
+
 class Pool:
     """Connections of one process, each lent to one user at a time."""
 

@@ -13,7 +13,7 @@ from evidencedesk.adapters.stores.sqlite.codecs import (
     encode_embedding,
     encode_time,
 )
-from evidencedesk.adapters.stores.sqlite.schema import SLOTS_PER_GENERATION, DELETE_SLOTS
+from evidencedesk.adapters.stores.sqlite.schema import DELETE_SLOTS, SLOTS_PER_GENERATION
 from evidencedesk.errors import IndexingError
 from evidencedesk.model import ChunkingSettings, EmbeddingSpec, Generation
 

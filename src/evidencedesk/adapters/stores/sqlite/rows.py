@@ -196,13 +196,8 @@ def _insert_chunks(
             for slot, c in numbered
         ),
     )
-    vectors = [
-        (slot, c, _checked(c.vector, embedding)) for slot, c in numbered if c.vector is not None
-    ]
-    codes, scales = quantize(
-        np.array([vector for *_, vector in vectors], np.float32).reshape(len(vectors), -1)
-    )
-    coded = {slot: (codes[i].tobytes(), float(scales[i])) for i, (slot, *_) in enumerate(vectors)}
+    vectors = [(slot, c, c.vector) for slot, c in numbered if c.vector is not None]
+    coded = _codes_of([(slot, _checked(vector, embedding)) for slot, _, vector in vectors])
     connection.executemany(
         "INSERT INTO features VALUES (?, ?, ?, ?, ?, ?)",
         (
@@ -215,6 +210,17 @@ def _insert_chunks(
         ((slot, vector.astype("<f4").tobytes(), c.embedding_key) for slot, c, vector in vectors),
     )
     _insert_sentences(connection, numbered, embedding)
+
+
+def _codes_of(
+    vectors: Sequence[tuple[int, NDArray[np.float32]]],
+) -> dict[int, tuple[bytes, float]]:
+    if not vectors:
+        return {}
+    codes, scales = quantize(np.stack([vector for _, vector in vectors]))
+    return {
+        slot: (codes[row].tobytes(), float(scales[row])) for row, (slot, _) in enumerate(vectors)
+    }
 
 
 def _insert_sentences(

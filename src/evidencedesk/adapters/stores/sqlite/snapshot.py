@@ -168,9 +168,10 @@ class SQLiteSnapshot:
         return None
 
     def log(self, limit: int = 100) -> tuple[LogEntry, ...]:
-        """See ``protocols.Snapshot.log``; newest first, whatever the status of the document.
+        """See ``protocols.Snapshot.log``; newest first.
 
-        Entries on a document that is or, if it is gone, was closed to the reader are left out.
+        Entries on a document that the filter does not admit now or, if it is gone, did not admit
+        in the end are left out; the filter of whoever keeps the log should have all statuses.
         """
         if not self._access.administrator:
             return ()
@@ -180,12 +181,11 @@ class SQLiteSnapshot:
             "WHERE log.tenant = ? ORDER BY number DESC",
             (self._access.tenant,),
         )
-        open_to_reader = self._admitted_with_any_status()
         entries: list[LogEntry] = []
         for entry, number in rows:
             if len(entries) >= limit:
                 break
-            if number is None or number in open_to_reader:
+            if number is None or number in self._view.admitted:
                 entries.append(decode_entry(entry))
         return tuple(entries)
 

@@ -15,7 +15,13 @@ from evidencedesk.access import AccessFilter
 from evidencedesk.adapters.stores.sqlite import checks, failures, schema
 from evidencedesk.adapters.stores.sqlite.codecs import encode_time
 from evidencedesk.adapters.stores.sqlite.compaction import compact
-from evidencedesk.adapters.stores.sqlite.connections import Files, Pool, reading, transaction
+from evidencedesk.adapters.stores.sqlite.connections import (
+    Files,
+    Pool,
+    checkpoint,
+    reading,
+    transaction,
+)
 from evidencedesk.adapters.stores.sqlite.generations import add_generation, read_generations
 from evidencedesk.adapters.stores.sqlite.similarity import Products, fastest_products
 from evidencedesk.adapters.stores.sqlite.snapshot import SQLiteSnapshot
@@ -159,7 +165,7 @@ class SQLiteStore:
             raise failures.read_only(self._files.folder)
         with self._pool.connection() as connection:
             compact(connection, self._files, thorough=True)
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            checkpoint(connection)
 
     def check(self) -> tuple[str, ...]:
         """See ``protocols.Store.check``."""
