@@ -1,11 +1,20 @@
 from itertools import pairwise
+from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidencedesk.chunking import Span, chunk_fixed, chunk_paragraphs, chunk_sentences
+from evidencedesk.chunking import (
+    Span,
+    chunk_document,
+    chunk_fixed,
+    chunk_paragraphs,
+    chunk_sentences,
+)
+from evidencedesk.chunking.layout import blocks_of
 from evidencedesk.errors import ChunkingError
+from evidencedesk.model import Document
 from evidencedesk.text.sentences import sentences
 
 TEXT_230 = ("Every word counts. " * 13)[:230]
@@ -138,3 +147,64 @@ def test_an_open_fence_runs_to_the_end():
 )
 def test_lines_that_only_resemble_headings_are_text(line):
     assert len(chunk_paragraphs(f"{line}\ntext")) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "level", "name"),
+    [
+        ("# One", 1, "One"),
+        ("   ### Three ###  ", 3, "Three"),
+        ("## C#", 2, "C#"),
+        ("#", 1, ""),
+        ("## ##", 2, ""),
+        ("#\tTab", 1, "Tab"),
+    ],
+)
+def test_heading_lines_and_their_names(line, level, name):
+    (block,) = blocks_of(line)
+    assert (block.level, block.heading) == (level, (name,))
+
+
+def test_headings_nest_by_level():
+    blocks = blocks_of("# A\n## B\n#### C\n## D\ntext\n# E")
+    assert [block.heading for block in blocks] == [
+        ("A",),
+        ("A", "B"),
+        ("A", "B", "C"),
+        ("A", "D"),
+        ("A", "D"),
+        ("E",),
+    ]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "# ",
+        " ",
+        "#",
+        "`",
+        "~",
+        ".)",
+        "[a",
+        "!",
+        "a. ",
+        "A. ",
+        "\n ",
+        "\n1. ",
+        "।",
+        "字",
+        "x",
+        ". \n",
+        '"',
+        "| ",
+    ],
+)
+def test_hostile_text_takes_linear_time(part):
+    text = part * (30_000 // len(part)) + "x"
+    started = process_time()
+    for line in (text, "# " + text, "word " + text):
+        chunk_paragraphs(line)
+        chunk_sentences(line, 500)
+        chunk_document(Document(id="d", text=line))
+    assert process_time() - started < 5

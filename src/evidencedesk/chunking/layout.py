@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from evidencedesk.chunking.pieces import blank_line_blocks, stripped
 from evidencedesk.model import Block, BlockKind, Document, Span
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?![^ \t])")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
 
@@ -80,7 +80,7 @@ def _special_lines(text: str) -> Iterator[tuple[BlockKind, Span]]:
                 fence = ""
         elif mark is not None:
             fence, opened = mark[1], line.start()
-        elif _HEADING.fullmatch(content):
+        elif _HEADING.match(content):
             yield from _marked(BlockKind.HEADING, text, line.start(), line.end())
     if fence:
         yield from _marked(BlockKind.CODE, text, opened, len(text))
@@ -98,6 +98,10 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _heading(line: str) -> tuple[int, str]:
-    found = _HEADING.fullmatch(line)
-    assert found is not None
-    return len(found[1]), (found[2] or "").strip()
+    """Level and name of a heading line; a closing run of ``#`` after a space is no part of the name."""
+    opening = _HEADING.match(line)
+    assert opening is not None
+    name = line[opening.end() :].strip()
+    open_name = name.rstrip("#")
+    closed = not open_name or open_name[-1] in " \t"
+    return len(opening[1]), open_name.rstrip() if closed else name
