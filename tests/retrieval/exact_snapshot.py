@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -70,7 +71,7 @@ def _tokens(text: str) -> TokenVectors:
 def _bag(text: str) -> NDArray[np.float64]:
     total = np.full(SPEC.dimensions, 0.05)
     for word in words(text):
-        seed = int.from_bytes(word.encode()[:8].ljust(8, b"\0"), "big") % 2**32
+        seed = zlib.crc32(word.encode())
         total += np.random.default_rng(seed).normal(size=SPEC.dimensions)
     return total
 

@@ -146,13 +146,13 @@ def _scores(question: _Question, snapshot: Snapshot, found: Candidates) -> NDArr
 
 
 def _admitted(found: Candidates, scores: NDArray[np.float64], floors: Floors) -> list[int]:
-    """Rows that may be hits, best first."""
-    cosine = found.vector_scores
+    """Rows that may be hits, best first. Floors are compared with scores as they are shown."""
+    cosine, keyword = np.round((found.vector_scores, found.keyword_scores), _DECIMALS)
     admitted = (found.keyword_scores > 0) | (np.nan_to_num(cosine, nan=0.0) > 0)
     if floors.vector is not None:
         admitted &= np.isnan(cosine) | (cosine >= floors.vector)
     if floors.keyword is not None:
-        admitted &= found.keyword_scores >= floors.keyword
+        admitted &= keyword >= floors.keyword
     return [int(row) for row in ranking(scores) if admitted[row]]
 
 
