@@ -62,7 +62,7 @@ def pull_(
 ) -> None:
     """Fetch a model once, check its hash and make its graph; mends one that is damaged.
 
-    About 90 MB are downloaded and 200 MB kept; it takes a minute or two.
+    About 90 MB are downloaded and 110 MB kept; it takes a minute or two.
     """
     call.kept = "Nothing of the model is kept; pull it again."
     with call.terminal.progress() as progress:
