@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 _BITS = 40
 _HALF = 20
+_LARGEST_SHIFT = 1000
 
 
 def moments(values: NDArray[np.float64], count: int) -> tuple[float, float]:
@@ -24,8 +25,8 @@ def moments(values: NDArray[np.float64], count: int) -> tuple[float, float]:
     largest = max(float(values.max()), -float(values.min())) if len(values) else 0.0
     if largest == 0.0:
         return 0.0, 0.0
-    shift = _BITS - math.frexp(largest)[1]
-    fixed = np.rint(np.ldexp(values, shift)).astype(np.int64)
+    shift = min(_BITS - math.frexp(largest)[1], _LARGEST_SHIFT)
+    fixed = np.rint(values * math.ldexp(1.0, shift)).astype(np.int64)
     total = int(fixed.sum())
     spread = count * _sum_of_squares(fixed) - total * total
     mean = math.ldexp(total / count, -shift)
