@@ -80,7 +80,10 @@ class ParserPool:
         self.close()
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, also in the middle of a file: whoever waits for it gets a ParseError."""
+        child = self._child
+        if child is not None:
+            child.stop()
         with self._lock:
             self._discard()
 
@@ -199,6 +202,10 @@ class _Child:
     def ask(self, request: bytes) -> tuple[Header, bytes]:
         self.files += 1
         return self._roundtrip(request, time.monotonic() + self._limits.wall_seconds)
+
+    def stop(self) -> None:
+        """Kill the process and leave the pipes to whoever reads them."""
+        self._process.kill()
 
     def kill(self) -> None:
         self._process.kill()

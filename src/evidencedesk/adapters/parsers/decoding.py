@@ -21,7 +21,7 @@ _MARKS = (
 )
 _SAMPLE = 64 * 1024
 _FEW_BAD_BYTES = 0.01
-_CONFIDENT = 0.1
+_CONFIDENT = 0.2
 _MOST_NOISE = 0.02
 _COMMONEST = "cp1252"
 _TEXT_CONTROLS = frozenset("\t\n\v\f\r\x08\x1b\x1c\x1d\x1e\x1f")

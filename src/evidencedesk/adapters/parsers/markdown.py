@@ -34,8 +34,9 @@ _TOML = re.compile(
 )
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:\s+[^()]*)?\)|\[[^\[\]]*\])")
 _CODE = re.compile(r"(`+)(.+?)\1(?!`)")
-_EMPHASIS = re.compile(r"(\*{1,3}|~~|(?<!\w)_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)")
+_EMPHASIS = re.compile(r"(\*{1,3}|~~|(?<!\w)_{1,3})(?=[^\s*_~])(.+?)(?<=[^\s*_~])\1(?!\w)")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_LONGEST_HEADING = 2_000
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
@@ -204,8 +205,13 @@ class _Reader:
 
 
 def plain_heading(source: str) -> str:
-    """A heading without its inline markup: links are their text, entities their characters."""
+    """A heading without its inline markup: links are their text, entities their characters.
+
+    A line of more than 2,000 characters keeps its markup: matching marks in it could take minutes.
+    """
     text = " ".join(source.split())
+    if len(text) > _LONGEST_HEADING:
+        return text
     for pattern, kept in ((_LINK, r"\1"), (_CODE, r"\2"), (_EMPHASIS, r"\2"), (_TAG, "")):
         text = pattern.sub(kept, text)
     text = html.unescape(_ESCAPE.sub(r"\1", text))

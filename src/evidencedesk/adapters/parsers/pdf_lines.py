@@ -23,6 +23,7 @@ _REPLACEMENT = 0xFFFD
 _NO_RECT = np.full(4, np.nan, dtype=np.float32).tobytes()
 _SPACE = 0.15
 _WIDEST_GAP = 1.5
+_TALLEST = 2.0
 
 Boxes = NDArray[np.float32]
 
@@ -214,6 +215,8 @@ def _line(number: int, text: str, boxes: Boxes, size: float, *, broken: bool) ->
 
 def _goes_on(above: Line, line: Line) -> bool:
     """Whether a piece stands right behind another on the same line, as exponents do."""
+    if max(above.y1 - above.y0, line.y1 - line.y0) > _TALLEST * max(above.size, line.size):
+        return False
     overlap = min(above.y1, line.y1) - max(above.y0, line.y0)
     shorter = min(above.y1 - above.y0, line.y1 - line.y0)
     size = max(above.size, line.size)
