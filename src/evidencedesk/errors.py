@@ -8,7 +8,8 @@ wrong and where, and a ``hint`` that says what to do. The tree::
     │   ├── QuestionError      an empty or over-long question
     │   ├── AccessRuleError    a malformed or unknown role, tenant or status
     │   ├── ChunkingError      an unknown chunking strategy, or an option out of range
-    │   └── SettingsError      an unknown key or a value of the wrong kind
+    │   ├── SettingsError      an unknown key or a value of the wrong kind
+    │   └── GoldenSetError     labelled questions that cannot be used, or cannot show what was asked
     ├── SourceError            one file, folder or URL could not be read; the others go on
     │   ├── MetadataError      front matter or a folder manifest is wrong
     │   └── ParseError         the content could not be parsed (encrypted, damaged, unsupported, ...)
@@ -82,6 +83,12 @@ class SettingsError(UsageError):
     """A setting that is unknown, unreadable or of the wrong kind."""
 
     default_code = "settings"
+
+
+class GoldenSetError(UsageError):
+    """Labelled questions that are missing, unreadable, contradictory or too few for what was asked."""
+
+    default_code = "golden_set"
 
 
 class SourceError(EvidenceDeskError):
