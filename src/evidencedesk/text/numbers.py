@@ -344,13 +344,28 @@ def _joined_ranges(text: str, found: list[Quantity]) -> tuple[Quantity, ...]:
     """Give one end of a range the unit and magnitude that are written at the other only."""
     for at in range(len(found) - 2, -1, -1):
         one, other = found[at], found[at + 1]
-        if one.kind is not Kind.NUMBER or other.kind is not Kind.NUMBER or one.version:
+        if one.kind is not Kind.NUMBER or one.version or _is_year(one):
             continue
-        if one.noun or not _RANGE.fullmatch(text, one.end, other.start):
+        if not _RANGE.fullmatch(text, one.end, other.start):
             continue
-        if other.scale != 1 and one.scale == 1:
-            scaled = {value * other.scale for value in one.values}
-            one = replace(one, values=one.values | scaled)
-        found[at] = replace(one, units=one.units or other.units)
-        found[at + 1] = replace(other, units=other.units or one.units)
+        if other.kind is Kind.NUMBER:
+            found[at], found[at + 1] = _joined(one, other)
+        elif other.kind is Kind.TIME and not one.units and other.written[-1] not in "mM.":
+            hours = [value for value in one.values if 0 <= value <= 24]
+            if hours:
+                found[at] = replace(one, kind=Kind.TIME, minutes=int(hours[0] * 60))
     return tuple(found)
+
+
+def _joined(one: Quantity, other: Quantity) -> tuple[Quantity, Quantity]:
+    if other.scale != 1 and one.scale == 1:
+        one = replace(one, values=one.values | {value * other.scale for value in one.values})
+    return (
+        replace(one, units=one.units or other.units),
+        replace(other, units=other.units or one.units),
+    )
+
+
+def _is_year(quantity: Quantity) -> bool:
+    written = quantity.written
+    return len(written) == 4 and written.isdigit() and "1900" <= written <= "2100"

@@ -1,0 +1,186 @@
+"""Names in a claim that are nowhere in what it cites."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from evidencedesk.text.folding import fold_text
+
+_TOKEN = re.compile(r"[^\W\d_][\w'’&-]*(?:\.[A-Z])*")
+_ZONES = frozenset(
+    [
+        "utc",
+        "gmt",
+        "cet",
+        "cest",
+        "est",
+        "edt",
+        "cst",
+        "cdt",
+        "mst",
+        "mdt",
+        "pst",
+        "pdt",
+        "bst",
+        "ist",
+        "jst",
+        "eet",
+        "eest",
+        "wet",
+        "aest",
+        "msk",
+    ]
+)
+_ORDINARY = frozenset(
+    [
+        "i",
+        "ok",
+        "yes",
+        "no",
+        "the",
+        "a",
+        "an",
+        "this",
+        "that",
+        "these",
+        "those",
+        "it",
+        "its",
+        "he",
+        "she",
+        "they",
+        "we",
+        "you",
+        "your",
+        "our",
+        "their",
+        "there",
+        "here",
+        "in",
+        "on",
+        "at",
+        "for",
+        "from",
+        "to",
+        "of",
+        "by",
+        "with",
+        "as",
+        "if",
+        "when",
+        "while",
+        "after",
+        "before",
+        "during",
+        "under",
+        "over",
+        "all",
+        "any",
+        "each",
+        "every",
+        "some",
+        "most",
+        "both",
+        "either",
+        "neither",
+        "only",
+        "not",
+        "never",
+        "please",
+        "note",
+        "according",
+        "however",
+        "also",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "mr",
+        "mrs",
+        "ms",
+        "dr",
+        "am",
+        "pm",
+        "faq",
+        "url",
+        "pdf",
+    ]
+)
+_NO_CAPITAL_NAMES = frozenset({"de", "lb", "nds"})
+_ENDS_SENTENCE = '.!?:;\n"“„(»«—–-•*'
+_GERMAN = re.compile(
+    r"\b(?:der|die|das|und|ist|sind|nicht|ein|eine|wird|werden|von|mit|für|auf|im)\b"
+)
+
+
+def missing_name(claim: str, support: str, lang: str) -> str | None:
+    """The first name of ``claim`` that does not occur in ``support``, or None.
+
+    A name is a capitalised word inside a sentence, or one in capitals anywhere. In languages that
+    capitalise every noun only the latter count. A derived form (``German`` for ``Germany``), initials
+    (``EU`` for ``European Union``) and an added genitive are no new names.
+    """
+    every_noun = lang.split("-", 1)[0] in _NO_CAPITAL_NAMES or len(_GERMAN.findall(claim)) >= 2
+    present = _present(support)
+    for match in _TOKEN.finditer(claim):
+        word = match[0]
+        if not word[0].isupper() or not _is_name(claim, match, every_noun=every_noun):
+            continue
+        folded = re.sub(r"(?:'s|')$", "", fold_text(word))
+        if folded in _ORDINARY or _is_present(word, folded, present, support):
+            continue
+        return word
+    return None
+
+
+def _is_name(claim: str, match: re.Match[str], *, every_noun: bool) -> bool:
+    word = match[0].removesuffix("'s").removesuffix("’s")
+    if len(word) >= 2 and word.isupper():
+        return True
+    if every_noun or len(word) < 2:
+        return False
+    before = claim[: match.start()].rstrip(" ")
+    if not before or before[-1] in _ENDS_SENTENCE:
+        return _TOKEN.match(claim, match.end() + 1) is not None and claim[match.end() + 1].isupper()
+    return True
+
+
+@lru_cache(maxsize=128)
+def _present(support: str) -> frozenset[str]:
+    folded = fold_text(support)
+    words = re.findall(r"[^\W_]+(?:['-][^\W_]+)*", folded)
+    return frozenset(words) | frozenset(re.findall(r"[^\W\d_]+", folded))
+
+
+def _is_present(word: str, folded: str, present: frozenset[str], support: str) -> bool:
+    parts = [part for part in re.split(r"['&.-]", folded) if part]
+    if folded in present or (parts and all(part in present for part in parts)):
+        return True
+    if folded in _ZONES:
+        return False
+    if word.isupper():
+        return _is_initials(folded.removesuffix("s"), support)
+    stem = folded[: max(4, len(folded) - 3)]
+    return len(folded) >= 4 and any(other.startswith(stem) for other in present)
+
+
+def _is_initials(letters: str, support: str) -> bool:
+    """Whether consecutive words of ``support`` begin with these letters."""
+    initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", fold_text(support)))
+    return len(letters) >= 2 and letters in initials

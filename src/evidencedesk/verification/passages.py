@@ -1,0 +1,100 @@
+"""What a claim is checked against: its quotes, the sentences they stand in, what frames them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from evidencedesk.model import Chunk, Span
+from evidencedesk.text.numbers import quantities
+from evidencedesk.text.numerals import plain_spelling
+from evidencedesk.text.quantity import Quantity
+from evidencedesk.text.sentences import sentences
+
+_COMMA_DECIMAL = frozenset(
+    [
+        "de",
+        "es",
+        "fr",
+        "it",
+        "pt",
+        "nl",
+        "da",
+        "sv",
+        "nb",
+        "no",
+        "fi",
+        "pl",
+        "cs",
+        "sk",
+        "ru",
+        "uk",
+        "tr",
+        "id",
+        "ro",
+        "hu",
+        "el",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One quote in its surroundings.
+
+    Attributes:
+        quote: the source's own slice.
+        before: what stands before it in its first sentence.
+        after: what stands behind it in its last sentence.
+        framing: title, heading, context and text of the chunk; names may come from there.
+        lang: language of the document.
+    """
+
+    quote: str
+    before: str = ""
+    after: str = ""
+    framing: str = ""
+    lang: str = "und"
+
+    @cached_property
+    def sentence(self) -> str:
+        """The sentences that the quote stands in, whole."""
+        return self.before + self.quote + self.after
+
+    @cached_property
+    def comma_decimal(self) -> bool:
+        """Whether a comma is a decimal mark in this language."""
+        return self.lang.split("-", 1)[0].lower() in _COMMA_DECIMAL
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Quantities of which the quote holds at least a part, with their signs and units."""
+        before, quote = plain_spelling(self.before), plain_spelling(self.quote)
+        found = quantities(
+            before + quote + plain_spelling(self.after), comma_decimal=self.comma_decimal
+        ).found
+        start, end = len(before), len(before) + len(quote)
+        return tuple(one for one in found if one.start < end and one.end > start)
+
+
+def passage_of(chunk: Chunk, span: Span) -> Passage:
+    """The passage around ``span``, a span of ``chunk.text``."""
+    text = chunk.text
+    start, end = span
+    for sentence in sentences(text):
+        if sentence.start < span.end and sentence.end > span.start:
+            start, end = min(start, sentence.start), max(end, sentence.end)
+    framing = " ".join((chunk.title, *chunk.location.heading, chunk.context, text))
+    return Passage(
+        text[span.start : span.end],
+        text[start : span.start],
+        text[span.end : end],
+        framing,
+        chunk.lang,
+    )
+
+
+def language_of(passages: Sequence[Passage]) -> str:
+    """The language of the passages; English where it is not known."""
+    return next((passage.lang for passage in passages if passage.lang != "und"), "en")

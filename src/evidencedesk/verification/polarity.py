@@ -1,0 +1,107 @@
+"""Negation on one side only: a claim denies what its source says, or says what its source denies.
+
+Negations are counted per clause, so that two of them cancel (``not without approval``) and one in a
+clause that the claim does not repeat is not held against it. Bounds that happen to be worded with a
+negation (``not exceed``, ``no more than``) are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from evidencedesk.text.folding import fold_text
+from evidencedesk.verification.content import best_overlap, clauses, content_words
+
+_BOUNDS = re.compile(
+    r"\b(?:(?:must|shall|may|should|can|do|does|did|to|will)?\s?(?:not|never) (?:to )?exceed\w*"
+    r"|(?:no|not) (?:more|less|later|fewer|longer|earlier|sooner|higher|lower|greater) than|not only|not just"
+    r"|whether or not|if not|no matter|nicht (?:mehr|weniger|länger|später|früher) als|nicht nur"
+    r"|nicht überschreiten|no (?:más|menos) de|no (?:solo|sólo|solamente)|pas plus de|non più di"
+    r"|ne (?:doit|peut|dépasse)\w* (?:pas )?dépass\w*|não (?:só|apenas)|niet meer dan|nothing but)\b"
+    r"|不得?超过|不少于|不低于|不仅|不但|非常|无论|不同|لا (?:ي|ت)تجاوز|لا (?:ي|ت)زيد عن"
+)
+_ANSWER = re.compile(
+    r"^(?:no|yes|nein|ja|non|oui|sí|si|não|sim|nee|না|হ্যাঁ|नहीं|हाँ|لا|نعم|нет|да|不|是的?)\s?[,.:;!،।，。]\s*"
+)
+_NEGATIONS = re.compile(
+    r"\b(?:not|no|never|none|neither|without|cannot|nobody|nothing|nowhere|unable|impossible|prohibit\w*"
+    r"|forbid\w*|forbade|ban|bans|banned|disallow\w*|lacks?|lacking|lacked|fail|fails|failed|refus\w+|denie[sd]|deny"
+    r"|declin(?:e|ed|es) to|unless|ineligible|excluding|excluded|excludes"
+    r"|nicht|keine?[nrms]?|nie|niemals|ohne|weder|niemand|nichts|unmöglich|verboten|untersagt"
+    r"|nunca|sin|ningún|ningun[oa]|tampoco|jamás|nada|prohibid[oa]s?"
+    r"|pas|jamais|sans|aucune?|rien|interdite?s?|non|senza|nessun[oa]?|vietat[oi]"
+    r"|não|nunca|sem|nenhum[a]?|proibid[oa]|niet|geen|nooit|zonder|не|нет|без|нельзя)\b"
+    r"|n't\b|\bn['’]t\b"
+    r"|(?<![^\s'\"(])(?:না|নয়|নেই|নি|নাই|ছাড়া|বিনা|नहीं|मत|बिना|لا|لم|لن|ليس|ليست|غير|بدون|دون)(?![^\s'\".,;:!?।)])"
+    r"|নি(?=\s|[।.,]|$)|[不没沒無未勿]|无(?!线)|ません|ない|않|없"
+)
+_PREFIXED = re.compile(r"\b(?:un|in|im|ir|dis|non-?)(\w{5,})\b")
+_AND = re.compile(r"\b(?:and|or|und|oder|y|et|ou|e|to)\b|,")
+
+
+def contradicts(claim: str, support: Sequence[str], lang: str) -> str | None:
+    """The clause of ``support`` whose polarity the claim turns round, or None.
+
+    Args:
+        claim: the claim's text.
+        support: the sentences that its quotes stand in.
+        lang: language to stem by.
+    """
+    parts = [part for sentence in support for part in clauses(_folded(sentence))]
+    words = [content_words(part, lang) for part in parts]
+    for clause in clauses(_ANSWER.sub("", _folded(claim))):
+        wanted = content_words(clause, lang)
+        index, shared = best_overlap(wanted, words)
+        if index < 0 or shared * 2 < len(wanted):
+            continue
+        if _turned(clause, parts[index], lang):
+            return parts[index]
+    return None
+
+
+def negations(clause: str) -> int:
+    """How many negations a folded clause holds; ``neither ... nor`` is one."""
+    return len(_NEGATIONS.findall(clause))
+
+
+def _folded(text: str) -> str:
+    return _BOUNDS.sub(" ", fold_text(text).strip())
+
+
+def _turned(claim: str, source: str, lang: str) -> bool:
+    if claim in source:
+        return negations(claim) % 2 == 0 and _leads_negation(source[: source.index(claim)])
+    prefixed = _prefix_negation(claim, source) - _prefix_negation(source, claim)
+    if (negations(claim) + negations(source) + prefixed) % 2 == 0:
+        return False
+    if prefixed:
+        return True
+    denying, other = (claim, source) if negations(claim) % 2 else (source, claim)
+    return _scope_is_in(denying, other, lang)
+
+
+def _leads_negation(before: str) -> bool:
+    """Whether the words right before a repeated clause deny it (``no`` deaths ...)."""
+    end = len(before.rstrip())
+    return any(match.end() == end for match in _NEGATIONS.finditer(before, max(0, end - 20), end))
+
+
+def _prefix_negation(one: str, other: str) -> int:
+    """1 when ``one`` has ``ineffective`` where ``other`` has ``effective``."""
+    words = frozenset(re.findall(r"\w+", other))
+    return int(any(base in words for base in _PREFIXED.findall(one)))
+
+
+def _scope_is_in(denying: str, other: str, lang: str) -> bool:
+    """Whether what is denied is spoken of on the other side."""
+    present = frozenset(content_words(other, lang))
+    for match in _NEGATIONS.finditer(denying):
+        behind = _AND.split(denying[match.end() :].strip(" ,"))[0]
+        scope = (
+            content_words(behind, lang)[:4] or content_words(denying[: match.start()], lang)[-3:]
+        )
+        scope = tuple(word for word in scope if not _NEGATIONS.fullmatch(word))
+        if not scope or sum(word in present for word in scope) * 2 >= len(scope):
+            return True
+    return False

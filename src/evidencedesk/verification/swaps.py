@@ -1,0 +1,101 @@
+"""Values of one sentence that a claim gives to the wrong thing.
+
+``45 in Germany and 60 abroad`` holds both 45 and 60; a claim of 60 in Germany holds no number that is
+not there. The sentence is cut into the parts that its values stand in, and a claim that speaks of
+another part's things while it gives this part's value has swapped them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evidencedesk.text.numbers import quantities
+from evidencedesk.text.quantity import Kind, Quantity
+from evidencedesk.verification.content import content_words, coordinated_parts
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a sentence with the values in it and the words that it speaks of."""
+
+    values: tuple[Quantity, ...]
+    words: frozenset[str]
+
+
+def swapped_value(claim: str, support: Sequence[str], lang: str) -> str | None:
+    """The value that ``claim`` takes from one part of its support for the things of another."""
+    told = [part for sentence in support for part in _parts(sentence, lang)]
+    if len(told) < 2:
+        return None
+    for said in _parts(claim, lang):
+        for value in said.values:
+            if _is_swapped(value, said, told):
+                return value.written
+    return None
+
+
+def _parts(text: str, lang: str) -> list[_Part]:
+    read = quantities(text)
+    parts: list[_Part] = []
+    pending = ""
+    for start, end in coordinated_parts(read.text):
+        inside = tuple(one for one in read.found if start <= one.start < end and not one.weak)
+        pending += " " + read.text[start:end]
+        if inside or not parts:
+            words = frozenset(content_words(pending, lang)) | _keys(inside)
+            parts.append(_Part(inside, words))
+            pending = ""
+    return [part for part in parts if part.values]
+
+
+def _keys(values: Sequence[Quantity]) -> frozenset[str]:
+    """Values as words: a year or an identifier tells one part from another as a word does."""
+    return frozenset(f"={_key(value)}" for value in values)
+
+
+def _key(value: Quantity) -> str:
+    if value.kind is Kind.DATE:
+        return str(sorted(str(date) for date in value.dates))
+    if value.kind is Kind.TIME:
+        return f"at {value.minutes}"
+    if value.kind is Kind.IDENTIFIER or value.version:
+        return (
+            re.sub(r"[\W_]+", "", value.written.casefold()) if not value.version else value.written
+        )
+    return str(sorted(value.values))
+
+
+def _is_swapped(value: Quantity, said: _Part, told: Sequence[_Part]) -> bool:
+    holding = [part for part in told if f"={_key(value)}" in part.words]
+    if len(holding) != 1:
+        return False
+    own = holding[0]
+    for other in told:
+        rival = next((one for one in other.values if _comparable(one, value)), None)
+        if other is own or rival is None or f"={_key(rival)}" in said.words:
+            continue
+        if _speaks_of_other(said, own, other, value, rival):
+            return True
+    return False
+
+
+def _speaks_of_other(
+    said: _Part, own: _Part, other: _Part, value: Quantity, rival: Quantity
+) -> bool:
+    mine = own.words - other.words - {f"={_key(value)}"}
+    theirs = other.words - own.words - {f"={_key(rival)}"}
+    if not theirs & said.words:
+        return False
+    return not mine & said.words or (theirs <= said.words and not mine <= said.words)
+
+
+def _comparable(one: Quantity, other: Quantity) -> bool:
+    if one.kind is not other.kind or _key(one) == _key(other):
+        return False
+    if one.kind is not Kind.NUMBER:
+        return True
+    dimensions = {unit.dimension for unit in one.units}
+    others = {unit.dimension for unit in other.units}
+    return one.version == other.version and (dimensions == others or bool(dimensions & others))
