@@ -73,6 +73,11 @@ def test_default_chunks_keep_to_their_budget_and_know_their_heading(document):
         assert chunk.location.heading
 
 
+def test_the_default_cuts_the_help_centre_into_its_36_sections():
+    shop = [document for key, document in DOCUMENTS.items() if key.startswith("kc-")]
+    assert sum(len(chunk_document(document)) for document in shop) == 36
+
+
 def test_a_table_cut_by_a_small_budget_sends_its_header_along():
     first, second, *_ = table_chunks(chunk_document(DOCUMENTS["ac-fees"], max_tokens=40))
     assert first.text.startswith("Course | Length | Fee")

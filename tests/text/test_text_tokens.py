@@ -8,6 +8,10 @@ def test_known_counts():
     assert count_tokens("") == 0
     assert count_tokens(" \n\t") == 0
     assert count_tokens("Return it within 30 days.") == 6
+    assert count_tokens("unconditionally 12345") == 4
+    assert count_tokens("ফেরত দিন।") == 4
+    assert count_tokens("新自行车。") == 5
+    assert count_tokens("Übung") == 2
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
