@@ -12,8 +12,9 @@ import pytest
 import typer
 
 from evidencedesk import __version__, registry
-from evidencedesk.cli.app import print_error, report_unforeseen
+from evidencedesk.cli.app import report_unforeseen
 from evidencedesk.cli.commands import COMMANDS
+from evidencedesk.cli.failures import print_error
 from evidencedesk.errors import UsageError
 
 ROOT = Path(__file__).parents[2]

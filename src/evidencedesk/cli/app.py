@@ -12,7 +12,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from evidencedesk import __version__, registry
-from evidencedesk.cli.clean import clean, to_json
 from evidencedesk.cli.commands import (
     COMMANDS,
     EXIT_ERROR,
@@ -20,6 +19,7 @@ from evidencedesk.cli.commands import (
     EXIT_OK,
     EXIT_USAGE,
 )
+from evidencedesk.cli.failures import print_error
 from evidencedesk.errors import EvidenceDeskError, InternalError, UsageError
 
 _TARGETS = {row.name: row.target for row in COMMANDS}
@@ -83,16 +83,6 @@ def run(arguments: Sequence[str]) -> int:
     except typer.Abort:
         return EXIT_INTERRUPTED
     return result if isinstance(result, int) else EXIT_OK
-
-
-def print_error(error: EvidenceDeskError, *, as_json: bool) -> None:
-    """The error on stderr: message and hint, or the stable JSON shape."""
-    if as_json:
-        lines = [to_json(error.to_json(), indent=None)]
-    else:
-        lines = [f"error: {clean(error.message)}"]
-        lines += [f"hint: {clean(error.hint)}"] if error.hint else []
-    sys.stderr.write("\n".join(lines) + "\n")
 
 
 def report_unforeseen(

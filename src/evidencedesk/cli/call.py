@@ -22,8 +22,10 @@ from evidencedesk.access import (
     parse_status,
 )
 from evidencedesk.cli.commands import EXIT_INTERRUPTED, EXIT_OK
+from evidencedesk.cli.failures import print_error
 from evidencedesk.cli.terminal import Terminal
 from evidencedesk.desk import Desk
+from evidencedesk.errors import EvidenceDeskError
 from evidencedesk.settings import LoadedSettings, Settings, load_settings
 
 OPERATOR_NOTE = (
@@ -83,7 +85,7 @@ class Call:
 
     common: CommonOptions
     reader: ReaderOptions
-    terminal: Terminal = field(default_factory=Terminal)
+    terminal: Terminal
     overrides: dict[str, Any] = field(default_factory=dict)
     kept: str = ""
 
@@ -181,7 +183,8 @@ def command(*, reads: bool = False) -> Callable[[Callable[..., int | None]], Cal
         @functools.wraps(function)
         def run(**values: Any) -> None:
             reader = _taken(ReaderOptions, values) if reads else ReaderOptions()
-            call = Call(common=_taken(CommonOptions, values), reader=reader)
+            common = _taken(CommonOptions, values)
+            call = Call(common, reader, Terminal(quiet=common.as_json))
             raise typer.Exit(_outcome(call, functools.partial(function, call, **values)))
 
         keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *shared)]
@@ -197,7 +200,8 @@ def _outcome(call: Call, body: Callable[[], int | None]) -> int:
         code = body() or 0
         sys.stdout.flush()
     except KeyboardInterrupt:
-        call.terminal.note(("Interrupted. ", "yellow"), call.kept)
+        message = f"Interrupted. {call.kept}".strip()
+        print_error(EvidenceDeskError(message, code="interrupted"), as_json=call.as_json)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output closed it (`| head`): no error of ours, and nothing to flush.

@@ -10,8 +10,8 @@ import typer
 from evidencedesk.access import check_known_roles, check_tenant, parse_status
 from evidencedesk.cli.call import Call, command, examples, new_app
 from evidencedesk.cli.commands import EXIT_ERROR, EXIT_OK
+from evidencedesk.cli.options import check_paths
 from evidencedesk.cli.terminal import Terminal
-from evidencedesk.errors import UsageError
 from evidencedesk.model import FailedSource, IngestReport
 
 app = new_app()
@@ -78,7 +78,8 @@ def ingest(
         "prune": prune,
         "force": force,
     }
-    _check_paths(paths, may_be_gone=prune and force)
+    if not (prune and force):
+        check_paths(paths, hint="Correct it. To remove what came from it: --prune --force.")
     if not call.index_path.exists():
         call.terminal.note(f"Making a new index: {call.index_path}")
     with call.open(create=True) as desk, call.terminal.progress() as progress:
@@ -94,16 +95,6 @@ def _known(call: Call, roles: list[str] | None) -> frozenset[str] | None:
     if roles is None:
         return None
     return check_known_roles(roles, call.settings.access.known_roles)
-
-
-def _check_paths(paths: list[Path], *, may_be_gone: bool) -> None:
-    missing = [path for path in paths if not path.exists()]
-    if missing and not may_be_gone:
-        raise UsageError(
-            f"There is no file or folder {str(missing[0])!r}; nothing was ingested.",
-            code="path_missing",
-            hint="Correct the path. To remove what came from it: --prune --force.",
-        )
 
 
 def _print_report(call: Call, report: IngestReport, *, brief: bool) -> int:

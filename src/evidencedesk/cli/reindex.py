@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from evidencedesk.cli.call import Call, command, examples, new_app
+from evidencedesk.cli.options import numbers
 from evidencedesk.errors import UsageError
 from evidencedesk.model import Generation
 
@@ -66,7 +67,11 @@ def reindex(
             return
         with call.terminal.progress() as progress:
             report = desk.reindex(
-                model=model, strategy=chunking, options=_numbers(option), yes=yes, progress=progress
+                model=model,
+                strategy=chunking,
+                options=numbers(option or ()),
+                yes=yes,
+                progress=progress,
             )
     extra = {"documents": report.documents, "seconds": report.seconds}
     words = f"{report.documents} documents in {report.seconds:.1f} s. Now answering from"
@@ -92,19 +97,3 @@ def _say(call: Call, value: Mapping[str, object], words: str) -> None:
         call.terminal.json(value)
     else:
         call.terminal.line(words)
-
-
-def _numbers(pairs: list[str] | None) -> dict[str, int] | None:
-    if not pairs:
-        return None
-    numbers: dict[str, int] = {}
-    for pair in pairs:
-        name, _, number = pair.partition("=")
-        if not name or not number.lstrip("-").isdecimal():
-            raise UsageError(
-                f"{pair!r} is not an option of a strategy.",
-                code="bad_option",
-                hint="Write it as NAME=NUMBER, as in max_tokens=200.",
-            )
-        numbers[name] = int(number)
-    return numbers

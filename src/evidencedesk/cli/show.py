@@ -152,7 +152,7 @@ def _open(document: Document, *, offline: bool) -> None:
                 f"{document.source!r} is on the network, which the setting `offline` forbids.",
                 code="offline",
             )
-        typer.launch(document.source)
+        typer.launch(document.source, wait=True)
         return
     path = Path(document.root, document.source)
     if not path.is_file():
@@ -161,4 +161,4 @@ def _open(document: Document, *, offline: bool) -> None:
             code="source_gone",
             hint="What is shown above is its text as it was ingested.",
         )
-    typer.launch(str(path))
+    typer.launch(str(path), wait=True)

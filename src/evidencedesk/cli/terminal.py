@@ -34,7 +34,9 @@ class Terminal:
     Colour is off where the stream is no terminal or ``NO_COLOR`` is set; lines are then not wrapped.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
+        """Print; ``quiet`` leaves remarks out, so that stderr holds nothing but an error's JSON."""
+        self._quiet = quiet
         self._out = _console(sys.stdout)
         self._err = _console(sys.stderr)
 
@@ -49,7 +51,8 @@ class Terminal:
 
     def note(self, *parts: Part) -> None:
         """A remark for a person, on stderr."""
-        self._err.print(_text(parts, 0), soft_wrap=not self._err.is_terminal)
+        if not self._quiet:
+            self._err.print(_text(parts, 0), soft_wrap=not self._err.is_terminal)
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """A table on stdout; numbers to the right, None as an empty cell."""

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.fields import FieldInfo
 
-_STRATEGY_OPTIONS = {
+_STRATEGY_OPTIONS: dict[str, tuple[str, ...]] = {
     "structure": ("max_tokens", "overlap_sentences"),
     "sentence": ("max_chars", "overlap_sentences"),
     "paragraph": (),
@@ -98,7 +98,11 @@ class ChunkingTable(_Table):
     @property
     def options(self) -> dict[str, int]:
         """The options that the strategy takes, by name."""
-        return {name: getattr(self, name) for name in _STRATEGY_OPTIONS[self.strategy]}
+        return self.options_of(self.strategy)
+
+    def options_of(self, strategy: str) -> dict[str, int]:
+        """The values here of the options that ``strategy`` takes; empty for an unknown one."""
+        return {name: getattr(self, name) for name in _STRATEGY_OPTIONS.get(strategy, ())}
 
 
 class RetrievalTable(_Table):
