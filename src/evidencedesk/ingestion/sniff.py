@@ -110,7 +110,8 @@ def _wide_characters(sample: bytes) -> bool:
 def _four_wide(sample: bytes) -> bool:
     quarter = max(len(sample) // 4, 1)
     zeros = [sample[offset::4].count(0) / quarter for offset in range(4)]
-    return min(zeros[0], zeros[3]) < 0.1 and sorted(zeros)[1] > 0.4
+    little = min(zeros[2], zeros[3]) > 0.9 and zeros[0] < 0.1
+    return little or (min(zeros[0], zeros[1]) > 0.9 and zeros[3] < 0.1)
 
 
 def _is_utf8(sample: bytes) -> bool:

@@ -113,9 +113,8 @@ def load_yaml(source: str, *, file_name: str, first_line: int = 1) -> dict[str, 
     Raises:
         MetadataError: ``front_matter_yaml`` or ``duplicate_key``.
     """
-    loader = _TextLoader(source)
     try:
-        value = loader.get_single_data()
+        value = _construct(source)
     except yaml.MarkedYAMLError as error:
         raise _located(error, file_name, first_line) from None
     except (yaml.YAMLError, RecursionError) as error:
@@ -124,8 +123,6 @@ def load_yaml(source: str, *, file_name: str, first_line: int = 1) -> dict[str, 
             code="front_matter_yaml",
             hint=_HINT,
         ) from None
-    finally:
-        loader.dispose()
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -135,6 +132,14 @@ def load_yaml(source: str, *, file_name: str, first_line: int = 1) -> dict[str, 
             hint=_HINT,
         )
     return {str(key): item for key, item in value.items()}
+
+
+def _construct(source: str) -> object:
+    loader = _TextLoader(source)
+    try:
+        return loader.get_single_data()
+    finally:
+        loader.dispose()
 
 
 class _DuplicateKeyError(yaml.MarkedYAMLError):

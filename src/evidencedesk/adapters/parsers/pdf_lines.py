@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 _HYPHEN_AT_LINE_END = 0x02
 _HYPHENS = ("\N{HYPHEN}", "\N{SOFT HYPHEN}")
 _REPLACEMENT = 0xFFFD
+_MEANT = frozenset({0x02, 0x09, 0x0A, 0x0D})
+_UNMAPPED = [*(code for code in range(0x20) if code not in _MEANT), 0xFFFE, 0xFFFF, _REPLACEMENT]
 _NO_RECT = np.full(4, np.nan, dtype=np.float32).tobytes()
 _SPACE = 0.15
 _WIDEST_GAP = 1.5
@@ -141,7 +143,7 @@ def _drawn_lines(text_page: pdfium.FPDF_TEXTPAGE, found: PageLines, number: int)
     codes, rects = _characters(text_page)
     sources = np.arange(len(codes))
     codes, sources = _whole_characters(codes, sources)
-    unmapped = np.isin(codes, (0, 0xFFFE, 0xFFFF, _REPLACEMENT)) | (codes > 0x10FFFF)
+    unmapped = np.isin(codes, _UNMAPPED) | (codes > 0x10FFFF)
     found.characters, found.unmapped = len(codes), int(unmapped.sum())
     codes[unmapped] = _REPLACEMENT
     boxes = found.frame.boxes(rects[sources])
