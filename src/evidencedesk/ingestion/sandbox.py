@@ -9,7 +9,10 @@ from typing import Self
 
 from evidencedesk.errors import MetadataError, ParseError
 from evidencedesk.ingestion.frames import Header, decode_parsed, pack
+from evidencedesk.ingestion.process import ChildLostError, ChildProcess, ParseLimits
 from evidencedesk.model import ParsedDocument
+
+__all__ = ["ParseLimits", "ParserPool"]
 
 _HINTS = {
     "timeout": "The file is unusually hard to read; try it saved again, or split.",
