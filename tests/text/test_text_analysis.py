@@ -17,6 +17,28 @@ def test_english_words_are_stemmed_and_folded() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("written", "stem"),
+    [
+        ("দিনের", "দিন"),
+        ("দিনে", "দিন"),
+        ("বাইকটি", "বাইক"),
+        ("বাইকগুলোর", "বাইক"),
+        ("গ্রাহকদের", "গ্রাহক"),
+        ("ঘর", "ঘর"),
+        ("কার্ড", "কার্ড"),
+    ],
+)
+def test_bengali_nouns_lose_article_and_case(written: str, stem: str) -> None:
+    assert terms(written, "bn") == [unicodedata.normalize("NFKC", stem)]
+
+
+def test_a_question_in_bengali_finds_another_form_of_the_word() -> None:
+    groups = query_groups("কত দিনের মধ্যে বাইকটি ফেরত দেওয়া যায়?", ("bn",))
+    held = document_terms("", (), "", "৩০ দিন পর বাইক ফেরত দেওয়ার মধ্যে", "bn")
+    assert all(held.keys() & set(group) for group in groups)
+
+
 def test_unknown_language_keeps_words_as_they_stand() -> None:
     assert terms("Returning bikes", "und") == ["returning", "bikes"]
 

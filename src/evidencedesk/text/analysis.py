@@ -2,9 +2,10 @@
 
 Words are runs of letters, digits and the combining marks that belong to them (a Bengali or Hindi
 vowel sign never splits a word), folded by NFKC and case folding. Where a Snowball stemmer exists for
-the language, a word is its stem (Porter, Snowball, 2001). Scripts without spaces, and Hangul, are
-searched by pairs of neighbouring characters. A text of unknown language is searched by its words as
-they stand, so a question carries every word both as it stands and stemmed.
+the language, a word is its stem (Porter, Snowball, 2001); Bengali has a light stemmer of ours.
+Scripts without spaces, and Hangul, are searched by pairs of neighbouring characters. A text of
+unknown language is searched by its words as they stand, so a question carries every word both as it
+stands and stemmed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from types import MappingProxyType
 
 import Stemmer
 
+from evidencedesk.text import bengali
 from evidencedesk.text.question_words import QUESTION_PHRASES, QUESTION_WORDS
 from evidencedesk.text.scripts import UNSEGMENTED, ranges_of
 
@@ -28,9 +30,10 @@ NORMALISATION = f"1;snowball {Stemmer.version()}"
 TITLE_WEIGHT = 3
 """How often a title's terms are counted in :func:`document_terms`."""
 
+_BENGALI = "bengali"
 _ALGORITHMS: Mapping[str, str] = MappingProxyType(
     {
-        "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german",
+        "ar": "arabic", "bn": _BENGALI, "ca": "catalan", "cs": "czech", "da": "danish", "de": "german",
         "el": "greek", "en": "english", "es": "spanish", "et": "estonian", "eu": "basque",
         "fa": "persian", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi",
         "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian",
@@ -147,6 +150,8 @@ class _Plain(dict[str, str]):
 def _stems(algorithm: str) -> Mapping[str, str]:
     if not algorithm:
         return _Plain()
+    if algorithm == _BENGALI:
+        return _Stems(bengali.stem)
     return _Stems(Stemmer.Stemmer(algorithm, 0).stemWord)
 
 

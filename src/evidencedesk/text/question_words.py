@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -56,14 +57,18 @@ _LISTS = {
     """,
     "bn": """
         কী কি কে কাকে কার কারা কখন কবে কোথায় কেন কীভাবে কিভাবে কত কতটা কতদিন কতগুলো কোন কোনটি কয় কয়টি
-        আমি আমার আমরা এবং ও বা এর
+        আমি আমার আমরা এবং ও বা এর একটি একটা জন্য আছে হয় হবে যায় যাবে পারি পারব পারে করা করে করতে
+        করব দিতে দেব নিতে নেব পাব পেতে লাগে লাগবে
     """,
     "tr": "ne kim kime hangi nerede nereye neden niçin nasıl kaç mı mi mu mü var ve veya bir bu",
     "pl": "co kto kogo jaki jaka jakie kiedy gdzie dlaczego jak ile czy jest są był mogę i lub w na z do",
 }
 
 QUESTION_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {language: frozenset(words.split()) for language, words in _LISTS.items()}
+    {
+        language: frozenset(unicodedata.normalize("NFKC", words).split())
+        for language, words in _LISTS.items()
+    }
 )
 """Primary BCP 47 subtag to lower-case words dropped from a question asked in that language."""
 
