@@ -69,10 +69,9 @@ def answer_from(
 ) -> Answer:
     """The answer, or the abstention, that a reader is shown.
 
-    Without a verdict and without a failure nothing was generated, and the reason is
-    ``no_evidence``. A failed check rejects the whole answer; with ``trim`` the claims that passed
-    are shown, the others listed in ``dropped_claims`` and the note says so; an unsafe reply is
-    rejected whole in any case.
+    Without verdict and failure nothing was generated: ``no_evidence``. A failed check rejects the
+    whole answer; with ``trim`` the claims that passed are shown, the others listed in
+    ``dropped_claims``, and the note says so. An unsafe reply is rejected whole in any case.
 
     Args:
         answer_id: made by the caller.
@@ -91,25 +90,19 @@ def answer_from(
     shown = evidence or Evidence(())
     outcome = _decide(verdict, failure, shown, on_failure)
     cited = [citation for claim in outcome.claims for citation in claim.citations]
-    abstained = not outcome.claims
     replied = reply or Reply("", attempts=0)
     return Answer(
         answer_id=answer_id,
         question=question,
-        text=abstention_text(outcome.reason, contact)
-        if abstained
-        else " ".join(claim.text for claim in outcome.claims),
-        abstained=abstained,
+        text=_text(outcome, contact),
+        abstained=not outcome.claims,
         reason=outcome.reason,
         confidence=retrieval.confidence,
         threshold=threshold,
         claims=_claims(outcome.claims, cited),
         dropped_claims=outcome.dropped,
         citations=citations_for(cited, shown),
-        retrieved=tuple(
-            RetrievedChunk(hit.chunk.id, hit.score, hit.vector_score, hit.keyword_score)
-            for hit in retrieval.hits
-        ),
+        retrieved=_retrieved(retrieval),
         checks=(*checks, *(verdict.checks if verdict else ())),
         generator=replied.generator,
         model=replied.model,
@@ -119,6 +112,19 @@ def answer_from(
         usage=replied.usage,
         timing_ms=timing_ms,
         note=outcome.note,
+    )
+
+
+def _text(outcome: _Outcome, contact: str) -> str:
+    if not outcome.claims:
+        return abstention_text(outcome.reason, contact)
+    return " ".join(claim.text for claim in outcome.claims)
+
+
+def _retrieved(retrieval: Retrieval) -> tuple[RetrievedChunk, ...]:
+    return tuple(
+        RetrievedChunk(hit.chunk.id, hit.score, hit.vector_score, hit.keyword_score)
+        for hit in retrieval.hits
     )
 
 
