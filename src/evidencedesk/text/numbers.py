@@ -28,8 +28,9 @@ from evidencedesk.text.quantity import Kind, Quantities, Quantity
 from evidencedesk.text.unit_reading import (
     HAN_CLASSIFIERS,
     WORD,
+    below_zero,
     currency_before,
-    is_negative,
+    has_minus,
     magnitude_after,
     names_version,
     unit_after,
@@ -50,6 +51,7 @@ _TOKEN = re.compile(
     rf"|(?P<other>{WORD})"
 )
 _ORDINAL_SUFFIX = re.compile(r"(?:st|nd|rd|th|er|ème|º|ª)(?!\w)")
+_SUFFIX = re.compile(r"[A-Za-z]\w*")
 _FRACTION = re.compile(r"(?P<above>\d{1,2})/(?P<below>\d{1,2})(?![\d/])")
 _MIXED = re.compile(r" (?P<above>\d)/(?P<below>\d{1,2})(?![\d/])")
 _NEXT_WORD = re.compile(rf"[ -]?({WORD})")
@@ -140,7 +142,18 @@ class _Reader:
             return (Quantity(Kind.ORDINAL, written, start, ordinal.end(), values),), ordinal.end()
         if not values:
             return (Quantity(Kind.IDENTIFIER, match[0], start, end, version=True),), end
+        suffix = _SUFFIX.match(text, end)
+        if suffix and not self._is_known_suffix(suffix[0], start):
+            written = text[start : suffix.end()]
+            return (Quantity(Kind.IDENTIFIER, written, start, suffix.end()),), suffix.end()
         return self._number_and_part(match, values)
+
+    def _is_known_suffix(self, suffix: str, start: int) -> bool:
+        """Whether letters right behind digits are a unit or magnitude (``5GB``) and no name (``7b``)."""
+        if units_named(suffix) or suffix in {"C", "F", "x", "X", "M", "E", "e"}:
+            return True
+        is_money = currency_before(self.text, start) is not None
+        return magnitude_after(suffix, 0, is_money=is_money)[1] > 0
 
     def _number_and_part(self, match: re.Match[str], values: frozenset[Fraction]) -> _Read:
         """A number with the fraction or power of ten that belongs to it."""
@@ -298,7 +311,9 @@ class _Reader:
             units = (_RATIO,)
         start = money.start if money else start
         end = found.end if found.units else end
-        negative = (money is not None and money.minus) or is_negative(text, start, end)
+        past_zero = below_zero(text, end)
+        negative = past_zero > end or (money is not None and money.minus) or has_minus(text, start)
+        end = past_zero
         factor = -scale if negative else scale
         if factor != 1:
             values = frozenset(value * factor for value in values)

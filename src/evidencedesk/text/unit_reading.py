@@ -163,11 +163,16 @@ def _is_duration(units: tuple[Unit, ...]) -> bool:
     return any(unit.dimension in _DURATIONS for unit in units)
 
 
-def is_negative(text: str, start: int, end: int) -> bool:
-    """Whether the amount ``[start, end)`` has a minus before it or ``below zero`` behind it."""
+def has_minus(text: str, start: int) -> bool:
+    """Whether a minus sign or word stands right before an amount; a hyphen after a digit is none."""
     before = text[max(0, start - 9) : start]
-    has_minus = _MINUS.search(before) is not None and _DIGIT_HYPHEN.search(before) is None
-    return has_minus or _BELOW_ZERO.match(text, end) is not None
+    return _MINUS.search(before) is not None and _DIGIT_HYPHEN.search(before) is None
+
+
+def below_zero(text: str, end: int) -> int:
+    """Where ``below zero`` ends when it follows an amount that ends at ``end``, else ``end``."""
+    match = _BELOW_ZERO.match(text, end)
+    return match.end() if match else end
 
 
 def names_version(text: str, start: int) -> bool:

@@ -14,6 +14,7 @@ from enum import StrEnum
 
 from evidencedesk.model import Reason
 from evidencedesk.text.folding import fold_text
+from evidencedesk.text.numbers import quantities
 from evidencedesk.text.scripts import script_shares
 from evidencedesk.verification.amounts import Present, missing_amounts
 from evidencedesk.verification.content import content_words, coverage
@@ -128,12 +129,14 @@ def _names(claim: str, passages: Sequence[Passage], lang: str) -> str | None:
 
 
 def _content(claim: str, passages: Sequence[Passage], lang: str) -> str | None:
-    """Nothing of the claim stands in its passages, though both are in one script."""
+    """Nothing of the claim, no word and no number, is in its passages, though both share a script."""
     support = " ".join(passage.sentence for passage in passages)
     if _main_script(claim) != _main_script(support):
         return None
     words = content_words(claim, lang)
     if len(words) < _FEWEST_WORDS or coverage(claim, support, lang) > 0:
+        return None
+    if any(not one.weak for one in quantities(claim).found):
         return None
     return "no content word of the claim stands in its quotes"
 

@@ -11,7 +11,7 @@ from evidencedesk.verification.polarity import negations
 _PAIRS = """
 more|over|above : fewer|less|under|below
 at least|minimum|no less than|mindestens|al menos|au moins : at most|maximum|no more than|not exceed|up to|höchstens|maximal|como máximo|au plus
-before|until|prior to|by the end of|vor|antes|avant : after|following|nach|después|après
+before|until|prior to|by(?= (?:\\d|the end|noon|midnight))|vor|antes|avant : after|following|nach|después|après
 increas\\w+|ris(?:e|es|en|ing)|rose|gr[eo]w\\w*|gain\\w*|climb\\w*|steig\\w*|stieg\\w* : decreas\\w+|fall(?:s|en|ing)?|fell|declin\\w+|dropp?(?:ed|s|ing)?|shrank|shrunk|sank|sink\\w*|fiel\\w*
 higher|greater|larger|bigger|longer|taller|faster|stronger|höher|größer : lower|smaller|shorter|slower|weaker|niedriger|kleiner
 earlier|früher : later|später
@@ -21,9 +21,7 @@ begins?|began|starts?|started|opens?|opened|beginnt|begann : ends?|ended|clos(?:
 always|immer|siempre|toujours : sometimes|occasionally|rarely|seldom|usually|manchmal
 exactly|precisely|genau : about|approximately|around|roughly|nearly|almost|circa|ca|etwa|ungefähr|rund
 inside|within|innerhalb : outside|beyond|außerhalb
-includ(?:e|es|ed|ing) : exclud(?:e|es|ed|ing)|except
 mandatory|compulsory|required|obligatory|verpflichtend : optional|voluntary|freiwillig
-allow(?:s|ed)?|permit(?:s|ted)?|erlaubt : prohibit(?:s|ed)?|forbid(?:s|den)?|ban(?:s|ned)?|verboten
 accept(?:s|ed)?|approv(?:e|es|ed) : reject(?:s|ed)?|refus(?:e|es|ed)|den(?:y|ies|ied)
 agree[ds]?|confirm(?:s|ed) : disput(?:e|es|ed)|disagree[ds]?|contest(?:s|ed)
 free|kostenlos|gratis : paid|chargeable|kostenpflichtig
@@ -34,7 +32,6 @@ enabl(?:e|es|ed) : disabl(?:e|es|ed)
 add(?:s|ed)?|introduc(?:e|es|ed) : remov(?:e|es|ed)|drop(?:s|ped)?
 full-time|vollzeit : part-time|teilzeit
 buy|buys|bought|purchas(?:e|es|ed) : sell|sells|sold
-success\\w*|succeed\\w* : fail(?:s|ed|ure)?|unsuccessful\\w*
 north\\w* : south\\w*
 eastern|east : western|west
 left : right

@@ -3,127 +3,35 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
+from evidencedesk.text.abbreviations import NEVER_LAST
 from evidencedesk.text.folding import fold_text
+from evidencedesk.text.units import units_named
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
 
 _TOKEN = re.compile(r"[^\W\d_][\w'’&-]*(?:\.[A-Z])*")
-_ZONES = frozenset(
-    [
-        "utc",
-        "gmt",
-        "cet",
-        "cest",
-        "est",
-        "edt",
-        "cst",
-        "cdt",
-        "mst",
-        "mdt",
-        "pst",
-        "pdt",
-        "bst",
-        "ist",
-        "jst",
-        "eet",
-        "eest",
-        "wet",
-        "aest",
-        "msk",
-    ]
+_ZONES = _words(
+    """
+    utc gmt cet cest est edt cst cdt mst mdt pst pdt bst ist jst eet eest wet aest msk
+    """
 )
-_ORDINARY = frozenset(
-    [
-        "i",
-        "ok",
-        "yes",
-        "no",
-        "the",
-        "a",
-        "an",
-        "this",
-        "that",
-        "these",
-        "those",
-        "it",
-        "its",
-        "he",
-        "she",
-        "they",
-        "we",
-        "you",
-        "your",
-        "our",
-        "their",
-        "there",
-        "here",
-        "in",
-        "on",
-        "at",
-        "for",
-        "from",
-        "to",
-        "of",
-        "by",
-        "with",
-        "as",
-        "if",
-        "when",
-        "while",
-        "after",
-        "before",
-        "during",
-        "under",
-        "over",
-        "all",
-        "any",
-        "each",
-        "every",
-        "some",
-        "most",
-        "both",
-        "either",
-        "neither",
-        "only",
-        "not",
-        "never",
-        "please",
-        "note",
-        "according",
-        "however",
-        "also",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "am",
-        "pm",
-        "faq",
-        "url",
-        "pdf",
-    ]
+_ORDINARY = _words(
+    """
+    i ok yes no the a an this that these those it its he she they we you your our their there here
+    in on at for from to of by with as if when while after before during under over all any each
+    every some most both either neither only not never please note according however also
+    january february march april may june july august september october november december
+    mr mrs ms dr am pm faq url pdf
+    """
 )
+_WEEKDAYS = _words("monday tuesday wednesday thursday friday saturday sunday")
+_ENDINGS = frozenset(("", "s", "es", "n", "an", "ian", "ns", "ans", "ians", "y", "ish", "ese", "i"))
 _NO_CAPITAL_NAMES = frozenset({"de", "lb", "nds"})
-_ENDS_SENTENCE = '.!?:;\n"“„(»«—–-•*'
+_ENDS_SENTENCE = '!?:;\n"“„(»«—–-•*'
 _GERMAN = re.compile(
     r"\b(?:der|die|das|und|ist|sind|nicht|ein|eine|wird|werden|von|mit|für|auf|im)\b"
 )
@@ -143,7 +51,9 @@ def missing_name(claim: str, support: str, lang: str) -> str | None:
         if not word[0].isupper() or not _is_name(claim, match, every_noun=every_noun):
             continue
         folded = re.sub(r"(?:'s|')$", "", fold_text(word))
-        if folded in _ORDINARY or _is_present(word, folded, present, support):
+        if folded in _ORDINARY or units_named(word) or claim[match.end() : match.end() + 1] == "$":
+            continue
+        if any(mark.isdigit() for mark in word) or _is_present(word, folded, present, support):
             continue
         return word
     return None
@@ -156,12 +66,16 @@ def _is_name(claim: str, match: re.Match[str], *, every_noun: bool) -> bool:
     if every_noun or len(word) < 2:
         return False
     before = claim[: match.start()].rstrip(" ")
-    if not before or before[-1] in _ENDS_SENTENCE:
+    if not before or before[-1] in _ENDS_SENTENCE or _ends_sentence(before):
         return _TOKEN.match(claim, match.end() + 1) is not None and claim[match.end() + 1].isupper()
     return True
 
 
-@lru_cache(maxsize=128)
+def _ends_sentence(before: str) -> bool:
+    last = before.rsplit(None, 1)[-1]
+    return last[-1] in ".।" and last.rstrip(".").casefold() not in NEVER_LAST
+
+
 def _present(support: str) -> frozenset[str]:
     folded = fold_text(support)
     words = re.findall(r"[^\W_]+(?:['-][^\W_]+)*", folded)
@@ -176,8 +90,18 @@ def _is_present(word: str, folded: str, present: frozenset[str], support: str) -
         return False
     if word.isupper():
         return _is_initials(folded.removesuffix("s"), support)
-    stem = folded[: max(4, len(folded) - 3)]
-    return len(folded) >= 4 and any(other.startswith(stem) for other in present)
+    if folded.rstrip("s") in _WEEKDAYS and not present.isdisjoint({folded[:2], folded[:3]}):
+        return True
+    return any(_is_derived(folded, other) for other in present if other[:4] == folded[:4])
+
+
+def _is_derived(one: str, other: str) -> bool:
+    """Whether the two differ in an ending of adjectives and plurals only: German, Germany."""
+    pairs = zip(one, other, strict=False)
+    shared = next(
+        (at for at, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other))
+    )
+    return shared >= 4 and one[shared:] in _ENDINGS and other[shared:] in _ENDINGS
 
 
 def _is_initials(letters: str, support: str) -> bool:

@@ -12,30 +12,15 @@ from evidencedesk.text.numerals import plain_spelling
 from evidencedesk.text.quantity import Quantity
 from evidencedesk.text.sentences import sentences
 
-_COMMA_DECIMAL = frozenset(
-    [
-        "de",
-        "es",
-        "fr",
-        "it",
-        "pt",
-        "nl",
-        "da",
-        "sv",
-        "nb",
-        "no",
-        "fi",
-        "pl",
-        "cs",
-        "sk",
-        "ru",
-        "uk",
-        "tr",
-        "id",
-        "ro",
-        "hu",
-        "el",
-    ]
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_COMMA_DECIMAL = _words(
+    """
+    de es fr it pt nl da sv nb no fi pl cs sk ru uk tr id ro hu el
+    """
 )
 
 

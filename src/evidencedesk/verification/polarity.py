@@ -13,6 +13,11 @@ from collections.abc import Sequence
 from evidencedesk.text.folding import fold_text
 from evidencedesk.verification.content import best_overlap, clauses, content_words
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _BOUNDS = re.compile(
     r"\b(?:(?:must|shall|may|should|can|do|does|did|to|will)?\s?(?:not|never) (?:to )?exceed\w*"
     r"|(?:no|not) (?:more|less|later|fewer|longer|earlier|sooner|higher|lower|greater) than|not only|not just"
@@ -36,6 +41,7 @@ _NEGATIONS = re.compile(
     r"|(?<![^\s'\"(])(?:না|নয়|নেই|নি|নাই|ছাড়া|বিনা|नहीं|मत|बिना|لا|لم|لن|ليس|ليست|غير|بدون|دون)(?![^\s'\".,;:!?।)])"
     r"|নি(?=\s|[।.,]|$)|[不没沒無未勿]|无(?!线)|ません|ない|않|없"
 )
+_COMES_LAST = re.compile("[ঀ-৿ぁ-ヿ가-힣]")
 _PREFIXED = re.compile(r"\b(?:un|in|im|ir|dis|non-?)(\w{5,})\b")
 _AND = re.compile(r"\b(?:and|or|und|oder|y|et|ou|e|to)\b|,")
 
@@ -71,7 +77,8 @@ def _folded(text: str) -> str:
 
 def _turned(claim: str, source: str, lang: str) -> bool:
     if claim in source:
-        return negations(claim) % 2 == 0 and _leads_negation(source[: source.index(claim)])
+        before, _, behind = source.partition(claim)
+        return negations(claim) % 2 == 0 and (_ends_denying(before) or _starts_denying(behind))
     prefixed = _prefix_negation(claim, source) - _prefix_negation(source, claim)
     if (negations(claim) + negations(source) + prefixed) % 2 == 0:
         return False
@@ -81,10 +88,16 @@ def _turned(claim: str, source: str, lang: str) -> bool:
     return _scope_is_in(denying, other, lang)
 
 
-def _leads_negation(before: str) -> bool:
+def _ends_denying(before: str) -> bool:
     """Whether the words right before a repeated clause deny it (``no`` deaths ...)."""
     end = len(before.rstrip())
     return any(match.end() == end for match in _NEGATIONS.finditer(before, max(0, end - 20), end))
+
+
+def _starts_denying(behind: str) -> bool:
+    """Whether a negation that its language puts last follows a repeated clause at once."""
+    match = _NEGATIONS.match(behind, len(behind) - len(behind.lstrip()))
+    return match is not None and _COMES_LAST.search(match[0]) is not None
 
 
 def _prefix_negation(one: str, other: str) -> int:
@@ -93,15 +106,20 @@ def _prefix_negation(one: str, other: str) -> int:
     return int(any(base in words for base in _PREFIXED.findall(one)))
 
 
+def _scope(denying: str, match: re.Match[str], lang: str) -> tuple[str, ...]:
+    """What a negation denies: the words behind it, before it where its language puts it last."""
+    before = content_words(denying[: match.start()], lang)[-3:]
+    if _COMES_LAST.search(match[0]):
+        return before
+    return content_words(_AND.split(denying[match.end() :].strip(" ,"))[0], lang)[:4] or before
+
+
 def _scope_is_in(denying: str, other: str, lang: str) -> bool:
     """Whether what is denied is spoken of on the other side."""
     present = frozenset(content_words(other, lang))
     for match in _NEGATIONS.finditer(denying):
-        behind = _AND.split(denying[match.end() :].strip(" ,"))[0]
-        scope = (
-            content_words(behind, lang)[:4] or content_words(denying[: match.start()], lang)[-3:]
-        )
-        scope = tuple(word for word in scope if not _NEGATIONS.fullmatch(word))
+        denied = _scope(denying, match, lang)
+        scope = [word for word in denied if not _NEGATIONS.fullmatch(word)]
         if not scope or sum(word in present for word in scope) * 2 >= len(scope):
             return True
     return False

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from evidencedesk.text.numbers import quantities
 from evidencedesk.text.quantity import Kind, Quantity
+from evidencedesk.text.sentences import sentences
 from evidencedesk.verification.content import content_words, coordinated_parts
 
 
@@ -37,17 +38,30 @@ def swapped_value(claim: str, support: Sequence[str], lang: str) -> str | None:
 
 
 def _parts(text: str, lang: str) -> list[_Part]:
-    read = quantities(text)
+    return [part for span in sentences(text) for part in _sentence_parts(text[slice(*span)], lang)]
+
+
+def _sentence_parts(sentence: str, lang: str) -> list[_Part]:
+    """Parts that hold values; what leads up to the first value is spoken of in all of them.
+
+    The word right before the first value is not: it tells that value from the others (``began at``).
+    """
+    read = quantities(sentence)
+    values = [one for one in read.found if not one.weak]
+    if not values:
+        return []
+    leading = content_words(read.text[: values[0].start], lang)
+    shared = frozenset(leading[:-1])
     parts: list[_Part] = []
     pending = ""
     for start, end in coordinated_parts(read.text):
-        inside = tuple(one for one in read.found if start <= one.start < end and not one.weak)
+        inside = tuple(one for one in values if start <= one.start < end)
         pending += " " + read.text[start:end]
-        if inside or not parts:
-            words = frozenset(content_words(pending, lang)) | _keys(inside)
+        if inside:
+            words = frozenset(content_words(pending, lang)) | _keys(inside) | shared
             parts.append(_Part(inside, words))
             pending = ""
-    return [part for part in parts if part.values]
+    return parts
 
 
 def _keys(values: Sequence[Quantity]) -> frozenset[str]:
@@ -72,13 +86,13 @@ def _is_swapped(value: Quantity, said: _Part, told: Sequence[_Part]) -> bool:
     if len(holding) != 1:
         return False
     own = holding[0]
-    for other in told:
-        rival = next((one for one in other.values if _comparable(one, value)), None)
-        if other is own or rival is None or f"={_key(rival)}" in said.words:
-            continue
-        if _speaks_of_other(said, own, other, value, rival):
-            return True
-    return False
+    return any(
+        _speaks_of_other(said, own, other, value, rival)
+        for other in told
+        if other is not own
+        for rival in other.values
+        if _comparable(rival, value) and f"={_key(rival)}" not in said.words
+    )
 
 
 def _speaks_of_other(
