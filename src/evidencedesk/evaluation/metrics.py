@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+import numpy as np
+
 
 def recall_at_k(retrieved: Sequence[str], relevant: Collection[str], k: int) -> float:
     """Share of ``relevant`` among the first ``k`` of ``retrieved``; 0.0 when nothing is relevant.
@@ -21,15 +23,37 @@ def ndcg_at_k(retrieved: Sequence[str], relevance: Mapping[str, float], k: int) 
     """Normalised discounted cumulative gain of the first ``k`` (Järvelin and Kekäläinen, 2002).
 
     Gains are linear and discounted by log2(rank + 1), as trec_eval does it; an item listed twice
-    counts once. 0.0 when nothing has gain.
+    counts once, a negative gain as 0. 0.0 when nothing has gain.
 
     Raises:
         ValueError: ``k`` is below 1.
     """
     distinct = list(dict.fromkeys(retrieved))[: _positive(k)]
-    gained = _discounted(relevance.get(item, 0.0) for item in distinct)
-    ideal = _discounted(sorted(relevance.values(), reverse=True)[:k])
+    gained = _discounted(max(0.0, relevance.get(item, 0.0)) for item in distinct)
+    ideal = _discounted(max(0.0, gain) for gain in sorted(relevance.values(), reverse=True)[:k])
     return gained / ideal if ideal else 0.0
+
+
+def precision_at_k(retrieved: Sequence[str], relevant: Collection[str], k: int) -> float:
+    """Share of the first ``k`` that is relevant, of ``k`` and not of what was found.
+
+    Raises:
+        ValueError: ``k`` is below 1.
+    """
+    return len(set(relevant).intersection(retrieved[: _positive(k)])) / k
+
+
+def trec_order(scores: Mapping[str, float]) -> tuple[str, ...]:
+    """Items best first as trec_eval orders them: scores as 32-bit floats, ties by id from z to a.
+
+    A score that is not a number orders last.
+    """
+
+    def place(item: str) -> tuple[float, bytes]:
+        score = np.float32(scores[item])
+        return (-math.inf if np.isnan(score) else float(score), item.encode())
+
+    return tuple(sorted(scores, key=place, reverse=True))
 
 
 def reciprocal_rank(retrieved: Sequence[str], relevant: Collection[str]) -> float:
