@@ -70,8 +70,7 @@ def answer_from(
     """The answer, or the abstention, that a reader is shown.
 
     Without verdict and failure nothing was generated: ``no_evidence``. A failed check rejects the
-    whole answer; with ``trim`` the claims that passed are shown, the others listed in
-    ``dropped_claims``, and the note says so. An unsafe reply is rejected whole in any case.
+    whole answer; with ``trim``, unless the reply is unsafe, only the claims that failed.
 
     Args:
         answer_id: made by the caller.
