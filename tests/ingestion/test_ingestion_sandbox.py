@@ -181,6 +181,15 @@ def test_a_process_that_cannot_start_is_our_error(monkeypatch: pytest.MonkeyPatc
     assert caught.value.code == "parser_start"
 
 
+def test_a_broken_installation_says_what_is_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "numpy.py").write_text("raise ImportError('numpy is in pieces')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with ParserPool(PARSERS) as pool, pytest.raises(InternalError, match="numpy is in pieces"):
+        pool.parse(b"", "a", "Echo")
+
+
 PARENT = """
 import sys
 sys.path.insert(0, {folder!r})

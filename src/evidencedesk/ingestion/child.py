@@ -35,6 +35,7 @@ def main() -> None:
     _die_with_parent(int(limits["parent"]))
     replies.write(pack({"ready": True}))
     replies.flush()
+    _fall_silent()
     parsers: dict[str, Parser] = {}
     while True:
         request, data = unpack(read, limit=_FRAME_LIMIT)
@@ -54,6 +55,13 @@ def _take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
     with open(os.devnull, "rb") as nothing:  # noqa: PTH123 - a device, not a path
         os.dup2(nothing.fileno(), 0)
     return requests, replies
+
+
+def _fall_silent() -> None:
+    """From here on nobody reads what libraries print, and a full pipe must stop nobody."""
+    with open(os.devnull, "wb") as nothing:  # noqa: PTH123 - a device, not a path
+        os.dup2(nothing.fileno(), 1)
+        os.dup2(nothing.fileno(), 2)
 
 
 def _exact_reader(requests: BinaryIO) -> Callable[[int], bytes]:

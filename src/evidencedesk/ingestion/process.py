@@ -64,7 +64,7 @@ class ChildProcess:
             [sys.executable, "-m", "evidencedesk.ingestion.child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             env=_environment(),
             start_new_session=True,
             bufsize=0,
@@ -82,9 +82,16 @@ class ChildProcess:
         try:
             header, _ = self._roundtrip(hello, time.monotonic() + _START_SECONDS)
         except ChildLostError as lost:
-            raise _cannot_start(str(lost)) from None
+            raise _cannot_start(self._complaint() or str(lost)) from None
         if not header.get("ready"):
             raise _cannot_start(str(header.get("message", header)))
+
+    def _complaint(self) -> str:
+        """The last line that a child wrote which never became ready."""
+        self._process.kill()
+        assert self._process.stderr is not None
+        lines = self._process.stderr.read().decode("utf-8", "replace").split("\n")
+        return next((line for line in reversed(lines) if line.strip()), "")
 
     def alive(self) -> bool:
         """Whether it is still running."""
@@ -107,7 +114,7 @@ class ChildProcess:
         """Kill the process and close the pipes."""
         self._process.kill()
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
                 pipe.close()
 
