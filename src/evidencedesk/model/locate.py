@@ -47,6 +47,7 @@ class Locator:
         self._lines = line_starts(document.text) if document.first_line is not None else []
         self._block_starts = [block.start for block in document.blocks]
         self._page_ends = [page.end for page in document.pages]
+        self._box_starts = [page.start for page in document.page_boxes]
         self._boxes: dict[int, NDArray[np.float32]] = {}
 
     def locate(self, span: Span) -> Location:
@@ -92,7 +93,7 @@ class Locator:
 
     def _line_boxes(self, first: int, end: int) -> tuple[Box, ...]:
         found: list[Box] = []
-        starts = [page.start for page in self._document.page_boxes]
+        starts = self._box_starts
         for index in range(max(bisect_right(starts, first) - 1, 0), bisect_left(starts, end)):
             page = self._document.page_boxes[index]
             boxes = self._page_array(index, page)
