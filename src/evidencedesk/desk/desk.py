@@ -16,7 +16,14 @@ from types import TracebackType
 from typing import Self
 
 from evidencedesk import wiring
-from evidencedesk.access import DEFAULT_STATUSES, Principal, Status, check_tenant, parse_status
+from evidencedesk.access import (
+    DEFAULT_STATUSES,
+    AccessFilter,
+    Principal,
+    Status,
+    check_tenant,
+    parse_status,
+)
 from evidencedesk.desk.index import OpenIndex
 from evidencedesk.desk.rebuilding import ReindexReport, discard_spare, rebuild_index, roll_back
 from evidencedesk.desk.versions import diff_versions, found_or_raise
@@ -313,6 +320,11 @@ class Desk:
         """Newest entries of the ingestion log; empty unless ``principal`` is an administrator."""
         with self._index.reading(principal, DEFAULT_STATUSES) as snapshot:
             return snapshot.log(limit)
+
+    def generation(self) -> Generation:
+        """The generation that answers."""
+        with self._index.store().read(access=AccessFilter()) as snapshot:
+            return snapshot.generation
 
     def reindex(
         self,

@@ -95,7 +95,11 @@ def difference_of(
         change=change,
         low=low,
         high=high,
-        effect=change / deviation if deviation > 0 else math.copysign(math.inf, change) if change else 0.0,
+        effect=change / deviation
+        if deviation > 0
+        else math.copysign(math.inf, change)
+        if change
+        else 0.0,
         p_value=permutation_p(changes, random),
         questions=len(pairs),
     )

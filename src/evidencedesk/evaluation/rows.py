@@ -109,9 +109,10 @@ def _label(
     label = derived if read.label is None else Label(read.label)
     wanted = bool(documents or read.facts or read.quotes or read.quote)
     answerable = label is Label.ANSWERABLE
-    if answerable == wanted and (label is Label.NOT_PERMITTED or not hidden):
-        if not (answerable and read.abstain):
-            return label
+    hides = bool(hidden) and label is not Label.NOT_PERMITTED
+    denied = hides or (answerable and read.abstain is not None)
+    if answerable == wanted and not denied:
+        return label
     raise GoldenSetError(
         f"{place}: {read.id!r} is {label.value}, which its other keys deny.",
         code="golden_contradiction",

@@ -182,7 +182,9 @@ def _place_cited(question: GoldenQuestion, answer: Answer) -> bool:
         for one in cited
         for quote in question.quotes
     ) or any(
-        _at(place, one.document_id, one.quote_location) for one in cited for place in question.places
+        _at(place, one.document_id, one.quote_location)
+        for one in cited
+        for place in question.places
     )
 
 
