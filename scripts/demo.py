@@ -15,7 +15,7 @@ from evidencedesk import Desk, EvidenceDeskError, Principal
 from evidencedesk.adapters.models.cache import cache_directory
 from evidencedesk.adapters.models.pull import pull
 from evidencedesk.cli.answers import print_answer
-from evidencedesk.cli.ingest import print_ingest_report
+from evidencedesk.cli.ingest import print_problems, summary_of
 from evidencedesk.cli.terminal import Terminal
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -135,8 +135,8 @@ def ingest(desk: Desk, terminal: Terminal) -> None:
     for corpus in ("kestrel", "academy"):
         with terminal.progress() as progress:
             report = desk.ingest(SAMPLES / corpus, progress=progress)
-        terminal.line((f"{corpus}: ", "bold"))
-        print_ingest_report(terminal, report)
+        print_problems(terminal, report)
+        terminal.line((f"{corpus}: ", "bold"), summary_of(report))
 
 
 def ask(desk: Desk, terminal: Terminal, number: int, asked: Asked) -> None:

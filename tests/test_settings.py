@@ -14,7 +14,7 @@ from evidencedesk.assembly.assemble import DEFAULT_BUDGET_TOKENS
 from evidencedesk.chunking import DEFAULT_STRATEGY, STRATEGIES, default_options
 from evidencedesk.errors import SettingsError
 from evidencedesk.ingestion.load import DEFAULT_MAX_BYTES
-from evidencedesk.ingestion.sandbox import ParseLimits
+from evidencedesk.ingestion.process import ParseLimits
 from evidencedesk.model import ChunkingSettings
 from evidencedesk.retrieval.calibration import DEFAULT_THRESHOLD
 from evidencedesk.settings import (

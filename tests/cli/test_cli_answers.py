@@ -122,7 +122,9 @@ def test_an_explanation_has_scores_checks_and_times(capsys: pytest.CaptureFixtur
     [
         (Location(first_line=3), "a.md:3"),
         (Location(page=4), "a.md#page=4"),
-        (Location(paragraph=2), "a.md"),
+        (Location(heading=("Fees",), row=3), "a.md, row 3"),
+        (Location(paragraph=2), "a.md, paragraph 2"),
+        (Location(heading=("Fees",)), "a.md"),
     ],
 )
 def test_the_place_is_one_that_can_be_opened(location: Location, place: str) -> None:

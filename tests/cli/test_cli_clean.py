@@ -67,7 +67,11 @@ def test_what_is_shown(text: str, shown: str) -> None:
     assert clean(text) == shown
 
 
-@given(st.recursive(anything, lambda inner: st.lists(inner) | st.dictionaries(anything, inner)))
+@given(
+    st.recursive(
+        anything, lambda inner: st.lists(inner) | st.dictionaries(anything, inner), max_leaves=6
+    )
+)
 def test_json_is_safe_to_print_and_loses_nothing(value: object) -> None:
     text = to_json(value)
     assert json.loads(text) == value

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from evidencedesk.cli.ingest import print_ingest_report
+from evidencedesk.cli.terminal import Terminal
+from evidencedesk.model import FailedSource, IngestReport
 from evidencedesk.settings import FILE_NAME, rows
 
 QUESTION = "How long do I have to return a new bike?"
@@ -413,3 +416,17 @@ def test_questions_that_cannot_be_read(ready: Callable, tmp_path: Path, text: st
     (tmp_path / "golden.yaml").write_text(text)
     ran = ready("chunks", "compare", "policies", "--questions", "golden.yaml", "--json")
     assert (ran.code, ran.error["code"]) == (2, "bad_questions")
+
+
+def test_a_long_list_is_cut_and_problems_never_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    failed = tuple(FailedSource(f"f{n}", "damaged", "broken") for n in range(30))
+    report = IngestReport(added=tuple(f"d{n}" for n in range(30)), failed=failed, unchanged=2)
+    print_ingest_report(Terminal(), report)
+    lines = capsys.readouterr().out.split("\n")
+    assert "+ d19  added" in lines
+    assert "+ d20  added" not in lines
+    assert "  and 10 more added" in lines
+    assert [line for line in lines if line.startswith("! ")][-1] == "! f29  failed: damaged: broken"
+    assert lines[-2] == "30 added, 2 unchanged, 30 failed; 0 chunks in 0.0 s"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from evidencedesk.cli.clean import one_line
 from evidencedesk.cli.terminal import Terminal
 from evidencedesk.model import Answer, Chunk, Citation, Claim, Hit, Location, Reason, Support
 
 _REPHRASE = (
-    "Ask in the words of the documents, or look at what there is with `evidencedesk search`. "
-    "If it should be answered, tell whoever looks after the documents."
+    "Ask in the words of the documents; `evidencedesk search` shows what comes closest. "
+    "If it should be answered, tell whoever looks after them."
 )
 _AGAIN = "Ask again; if it stays so, `--explain` shows which check failed and why."
 _SERVICE = "Try again later; `evidencedesk doctor` says whether a service or a model is missing."
@@ -98,10 +100,13 @@ def titled_place(chunk: Chunk) -> str:
 
 
 def place_to_open(source: str, location: Location) -> str:
-    """The source with its line or page, as editors and viewers take it."""
+    """The source with its line or page as editors and viewers take it, or the place in words."""
     if location.first_line:
         return f"{source}:{location.first_line}"
-    return f"{source}#page={location.page}" if location.page else source
+    if location.page:
+        return f"{source}#page={location.page}"
+    words = replace(location, heading=()).label
+    return f"{source}, {words}" if words else source
 
 
 def _claim_parts(claim: Claim) -> list[str | tuple[str, str]]:

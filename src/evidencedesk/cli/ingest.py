@@ -10,11 +10,14 @@ import typer
 from evidencedesk.access import check_known_roles, check_tenant, parse_status
 from evidencedesk.cli.call import Call, command, examples, new_app
 from evidencedesk.cli.commands import EXIT_ERROR, EXIT_OK
+from evidencedesk.cli.estimate import say_before_ingesting
 from evidencedesk.cli.options import check_paths
 from evidencedesk.cli.terminal import Terminal
-from evidencedesk.model import FailedSource, IngestReport
+from evidencedesk.model import IngestReport
 
 app = new_app()
+
+_SHOWN = 20
 
 _Roles = Annotated[
     list[str] | None, typer.Option(help="Who may see them; any one role suffices.", metavar="ROLE")
@@ -82,6 +85,7 @@ def ingest(
         check_paths(paths, hint="Correct it. To remove what came from it: --prune --force.")
     if not call.index_path.exists():
         call.terminal.note(f"Making a new index: {call.index_path}")
+    say_before_ingesting(call, paths)
     with call.open(create=True) as desk, call.terminal.progress() as progress:
         if watch:
             reports = desk.watch(*paths, progress=progress, **options)
@@ -106,29 +110,43 @@ def _print_report(call: Call, report: IngestReport, *, brief: bool) -> int:
 
 
 def print_ingest_report(terminal: Terminal, report: IngestReport) -> None:
-    """The summary, then what happened to each document and source, with reasons."""
-    lists = {
+    """What happened to the documents, what failed with its reason, and the summary."""
+    for word, (sign, style, ids) in _changes(report).items():
+        for document_id in ids[:_SHOWN]:
+            terminal.line((f"{sign} {document_id}", style), f"  {word}")
+        if len(ids) > _SHOWN:
+            terminal.line(f"  and {len(ids) - _SHOWN} more {word}")
+    print_problems(terminal, report)
+    terminal.line((summary_of(report), "bold"))
+
+
+def print_problems(terminal: Terminal, report: IngestReport) -> None:
+    """Every source that failed or was refused, with its reason, and every warning."""
+    for word, failures in (("failed", report.failed), ("refused", report.refused)):
+        for each in failures:
+            terminal.line((f"! {each.source}", "red"), f"  {word}: {each.code}: {each.message}")
+    for warning in report.warnings:
+        terminal.note(("warning: ", "yellow"), warning)
+
+
+def summary_of(report: IngestReport) -> str:
+    """``3 added, 1 failed; 12 chunks in 0.8 s``."""
+    counts = {word: len(ids) for word, (_, _, ids) in _changes(report).items()}
+    counts |= {
+        "unchanged": report.unchanged,
+        "failed": len(report.failed),
+        "refused": len(report.refused),
+    }
+    parts = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    return f"{parts or 'nothing to do'}; {report.chunks} chunks in {report.seconds:.1f} s"
+
+
+def _changes(report: IngestReport) -> dict[str, tuple[str, str, tuple[str, ...]]]:
+    """Outcome to its sign, its colour and its documents."""
+    return {
         "added": ("+", "green", report.added),
         "changed": ("~", "cyan", report.changed),
         "metadata only": ("~", "cyan", report.metadata),
         "embedded": ("~", "cyan", report.embedded),
         "removed": ("-", "magenta", report.removed),
     }
-    counts = [f"{len(ids)} {word}" for word, (_, _, ids) in lists.items() if ids]
-    counts += [f"{report.unchanged} unchanged"] if report.unchanged else []
-    counts += [f"{len(report.failed)} failed"] if report.failed else []
-    counts += [f"{len(report.refused)} refused"] if report.refused else []
-    for word, (sign, style, ids) in lists.items():
-        for document_id in ids:
-            terminal.line((f"{sign} {document_id}", style), f"  {word}")
-    for word, sources in (("failed", report.failed), ("refused", report.refused)):
-        for source in sources:
-            _print_failure(terminal, word, source)
-    for warning in report.warnings:
-        terminal.note(("warning: ", "yellow"), warning)
-    summary = ", ".join(counts) or "nothing to do"
-    terminal.line((summary, "bold"), f"; {report.chunks} chunks in {report.seconds:.1f} s")
-
-
-def _print_failure(terminal: Terminal, word: str, failure: FailedSource) -> None:
-    terminal.line((f"! {failure.source}", "red"), f"  {word}: {failure.code}: {failure.message}")

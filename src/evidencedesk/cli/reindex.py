@@ -7,8 +7,11 @@ from typing import Annotated
 
 import typer
 
+from evidencedesk.access import Status
 from evidencedesk.cli.call import Call, command, examples, new_app
+from evidencedesk.cli.estimate import has_model, say_before_rebuilding
 from evidencedesk.cli.options import numbers
+from evidencedesk.desk import Desk
 from evidencedesk.errors import UsageError
 from evidencedesk.model import Generation
 
@@ -65,6 +68,8 @@ def reindex(
             desk.discard()
             _say(call, {"discarded": True}, "The rebuild before is dropped.")
             return
+        if yes:
+            _announce(call, desk, model)
         with call.terminal.progress() as progress:
             report = desk.reindex(
                 model=model,
@@ -76,6 +81,12 @@ def reindex(
     extra = {"documents": report.documents, "seconds": report.seconds}
     words = f"{report.documents} documents in {report.seconds:.1f} s. Now answering from"
     _print_generation(call, report.generation, words, **extra)
+
+
+def _announce(call: Call, desk: Desk, model: str | None) -> None:
+    records = desk.documents(principal=call.operator(), statuses=Status)
+    chunks = sum(record.chunks for record in records)
+    say_before_rebuilding(call, chunks, semantic=model != "none" and has_model(call))
 
 
 def _print_generation(call: Call, generation: Generation, words: str, **extra: float) -> None:
