@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from evidencedesk.access import DEFAULT_STATUSES, AccessFilter, Principal, Status
 from evidencedesk.answering import OnFailure, answer_from, has_evidence
@@ -72,7 +73,7 @@ class Answering:
     evidence_tokens: int = 1600
     max_output_tokens: int = 1024
     max_question_chars: int = 2000
-    require: str = "quoted"
+    require: Literal["quoted", "proven"] = "quoted"
     on_failure: OnFailure = OnFailure.ABSTAIN
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 
 from evidencedesk.chunking import chunk_document
@@ -113,12 +114,13 @@ def ingest_files(
     """
     library = Library(indexing.writer.records(reading.defaults.tenant))
     batch: list[_Planned | Outcome] = []
-    for read in _ahead(files, lambda file: _read(library.adopt(file), reading, library)):
-        batch.append(_failed(read) if read.error else _plan(read, indexing))
-        if sum(_size(planned) for planned in batch) >= BATCH_CHUNKS:
-            yield from _write(batch, indexing)
-            batch = []
-    yield from _write(batch, indexing)
+    with closing(_ahead(files, reading, library)) as ahead:
+        for read in ahead:
+            batch.append(_failed(read) if read.error else _plan(read, indexing))
+            if sum(_size(planned) for planned in batch) >= BATCH_CHUNKS:
+                yield from _write(batch, indexing)
+                batch = []
+        yield from _write(batch, indexing)
 
 
 def chunk_for_index(document: Document, chunking: ChunkingSettings) -> list[IndexedChunk]:
@@ -132,22 +134,26 @@ def _terms(chunk: Chunk) -> dict[str, int]:
     return document_terms(chunk.title, heading, chunk.context, chunk.text, chunk.lang)
 
 
-def _ahead(files: Sequence[SourceFile], read: Callable[[SourceFile], _Read]) -> Iterator[_Read]:
+def _ahead(
+    files: Sequence[SourceFile], reading: Reading, library: Library
+) -> Generator[_Read, None, None]:
     pending: deque[Future[_Read]] = deque()
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="read") as pool:
         try:
             for file in files:
-                pending.append(pool.submit(read, file))
+                pending.append(pool.submit(_read, file, reading, library))
                 if len(pending) >= READ_AHEAD:
                     yield pending.popleft().result()
             while pending:
                 yield pending.popleft().result()
         finally:
-            for future in pending:
-                future.cancel()
+            if pending:  # interrupted: end the parse that is running instead of waiting for it
+                pool.shutdown(wait=False, cancel_futures=True)
+                reading.parsers.close()
 
 
-def _read(file: SourceFile, reading: Reading, library: Library) -> _Read:
+def _read(named: SourceFile, reading: Reading, library: Library) -> _Read:
+    file = library.adopt(named)
     record = library.record_of(file)
     try:
         opened = open_file(file, reading)
