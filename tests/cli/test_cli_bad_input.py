@@ -153,29 +153,44 @@ def test_output_that_nobody_reads_to_the_end_is_no_error(
     assert ran.stderr == "code 0\n"
 
 
+def _on_a_terminal(folder: Path, environment: dict[str, str], *arguments: str) -> bytes:
+    """What a command prints on a terminal, stdout and stderr together."""
+    master, slave = pty.openpty()
+    started = subprocess.Popen(
+        [sys.executable, "-m", "evidencedesk", *arguments],
+        cwd=folder, env={"TERM": "xterm-256color", **environment}, stdout=slave, stderr=slave,
+    )  # fmt: skip
+    os.close(slave)
+    printed = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:  # the other side has closed it
+            break
+        if not part:
+            break
+        printed += part
+    os.close(master)
+    assert started.wait(timeout=60) == 0
+    return printed
+
+
 def test_colour_is_for_terminals_only(
     ready: Callable, tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    def shown(**variables: str) -> bytes:
-        master, slave = pty.openpty()
-        subprocess.run(
-            [sys.executable, "-m", "evidencedesk", "ask", QUESTION],
-            cwd=tmp_path, env={**environment, "TERM": "xterm-256color", **variables},
-            stdout=slave, stderr=slave, check=True, timeout=60,
-        )  # fmt: skip
-        os.close(slave)
-        printed = b""
-        while True:
-            try:
-                part = os.read(master, 65536)
-            except OSError:
-                break
-            printed += part
-        os.close(master)
-        return printed
+    assert b"\x1b[" in _on_a_terminal(tmp_path, environment, "ask", QUESTION)
+    plain = _on_a_terminal(tmp_path, {**environment, "NO_COLOR": "1"}, "ask", QUESTION)
+    assert b"\x1b[3" not in plain
+    assert "\x1b" not in ready("ask", QUESTION).out
 
-    assert b"\x1b[" in shown()
-    assert b"\x1b[3" not in shown(NO_COLOR="1")
+
+def test_progress_is_drawn_on_terminals_only(
+    cli: Callable, library: Path, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    drawn = _on_a_terminal(tmp_path, environment, "ingest", "policies", "--index", "a.desk")
+    assert b"3/3" in drawn
+    piped = cli("ingest", library, "--index", "b.desk")
+    assert "3/3" not in piped.out + piped.err
 
 
 def _documents(index: Path) -> int:

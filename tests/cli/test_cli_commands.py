@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -341,6 +342,40 @@ def test_offline_forbids_pulling_however_it_is_said(
     assert cli("models", "pull", "--json").error["code"] == "offline"
 
 
+def test_a_model_that_cannot_be_had_from_a_path(cli: Callable, tmp_path: Path) -> None:
+    ran = cli("models", "pull", "--from", "nowhere", "--json")
+    assert (ran.code, ran.error["code"]) == (1, "model_unreachable")
+    assert cli("models", "list", "--json").json["models"][0]["installed"] is False
+
+
+_NO_NETWORK = """
+import sys
+
+def refuse(event, arguments):
+    if event in {"socket.connect", "socket.getaddrinfo", "socket.bind", "socket.sendto"}:
+        raise RuntimeError(f"{event} {arguments}")
+
+sys.addaudithook(refuse)
+from evidencedesk.cli.app import run
+commands = (
+    ["init"], ["ingest", "policies"], ["ask", "How long can a bike be returned?", "--explain"],
+    ["search", "helmets"], ["docs", "list"], ["log"], ["doctor", "--settings"], ["models", "list"],
+    ["chunks", "compare", "policies"], ["reindex", "--model", "none", "--yes"],
+)
+sys.exit([command for command in commands if run(command) != 0] or 0)
+"""
+
+
+def test_nothing_but_pulling_opens_a_connection(
+    library: Path, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", _NO_NETWORK],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert (ran.returncode, "RuntimeError" in ran.stderr) == (0, False), ran.stderr
+
+
 def test_a_configured_administrator_does_not_carry_over_to_a_named_reader(
     ready: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -396,9 +431,9 @@ def test_chunks_compare_with_questions_names_no_winner_that_they_cannot_support(
 ) -> None:
     (tmp_path / "golden.yaml").write_text(
         "questions:\n"
-        "  - {question: How long to return a bike?, document: returns, quote: within 30 days}\n"
-        "  - {question: What needs approval?, document: staff-refunds}\n"
-        "  - {question: What is the weather?, abstain: no_evidence}\n"
+        "  - {question: 'How long to return a bike?', document: returns, quote: within 30 days}\n"
+        "  - {question: 'What needs approval?', document: staff-refunds}\n"
+        "  - {question: 'What is the weather?', abstain: no_evidence}\n"
     )
     arguments = ("chunks", "compare", "policies", "--questions", "golden.yaml")
     compared = ready(*arguments, "--json").json

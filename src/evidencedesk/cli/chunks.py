@@ -25,6 +25,7 @@ from evidencedesk.chunking import (
     compare_strategies,
 )
 from evidencedesk.cli.call import Call, command, examples, new_app
+from evidencedesk.cli.clean import one_line
 from evidencedesk.cli.options import check_paths, numbers
 from evidencedesk.cli.terminal import Terminal
 from evidencedesk.desk import Desk
@@ -104,7 +105,7 @@ def read_questions(file: Path) -> list[LabelledQuestion]:
     try:
         content = yaml.safe_load(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise _bad_questions(file, str(error)) from error
+        raise _bad_questions(file, one_line(str(error))) from error
     entries = content.get("questions") if isinstance(content, dict) else content
     if not isinstance(entries, list):
         raise _bad_questions(file, "there is no list of questions in it")
