@@ -20,6 +20,8 @@ wrong and where, and a ``hint`` that says what to do. The tree::
     ├── ModelError             a semantic model or a generator failed
     │   ├── ModelMissingError  not pulled yet, or an extra is not installed
     │   └── GenerationError    the provider failed after bounded retries
+    │       ├── ProviderError  one call failed; says whether trying again can help
+    │       └── CallCancelledError  whoever asked has gone
     └── InternalError          a bug of ours
 
 Codes are lower-case words joined by underscores and never change their meaning.
@@ -153,6 +155,37 @@ class GenerationError(ModelError):
     """The generator failed after its bounded retries (``timeout``, ``model_error``)."""
 
     default_code = "model_error"
+
+
+class ProviderError(GenerationError):
+    """One call to a provider failed (``timeout``, ``model_error``).
+
+    Its message is for the operator and holds nothing that the provider wrote but a short code, so
+    that no key, question or document reaches a log.
+
+    Attributes:
+        retryable: whether the same call may succeed later.
+        retry_after: seconds to wait before that, as the provider asked; None when it did not say.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        code: str | None = None,
+        retryable: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, code=code)
+        self.retryable = retryable
+        self.retry_after = retry_after
+
+
+class CallCancelledError(GenerationError):
+    """Whoever asked has gone, so the call was stopped. Not a failure of the provider."""
+
+    default_code = "cancelled"
 
 
 class InternalError(EvidenceDeskError):

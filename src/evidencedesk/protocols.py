@@ -6,16 +6,18 @@ committed state, and written through a :class:`Writer`, which cannot search.
 
 from __future__ import annotations
 
+from collections.abc import Generator as Iteration
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evidencedesk.access import AccessFilter
 from evidencedesk.model import (
+    CallBounds,
     Candidates,
     Chunk,
     ChunkingSettings,
@@ -30,6 +32,7 @@ from evidencedesk.model import (
     Reply,
     Request,
     StoreQuery,
+    StreamItem,
     TokenVectors,
 )
 
@@ -97,6 +100,51 @@ class Generator(Protocol):
 
     def generate(self, request: Request) -> Reply:
         """The reply; provider failures after bounded retries are a reply with that stop reason."""
+
+
+@runtime_checkable
+class StreamingGenerator(Generator, Protocol):
+    """A generator that can hand over its reply while it is being written."""
+
+    def stream(self, request: Request) -> Iterator[StreamItem]:
+        """Pieces of the reply's text, then the whole :class:`Reply` as the last item.
+
+        Closing the iterator stops the call. After a ``StreamBreak`` the reply begins anew; the last
+        reply holds only what came since.
+
+        Raises:
+            CallCancelledError: ``request.cancelled`` says that whoever asked has gone.
+        """
+
+
+class Provider(Protocol):
+    """A model behind a client library: one attempt at a reply.
+
+    Retries, deadlines, fallbacks and cost are :mod:`evidencedesk.generation`'s, the same for all.
+
+    Attributes:
+        name: name of the adapter.
+        model: name of the model as the provider knows it.
+    """
+
+    name: str
+    model: str
+
+    def call(
+        self, request: Request, bounds: CallBounds, *, stream: bool
+    ) -> Iteration[str | Reply, None, None]:
+        """With ``stream``, pieces of the text as they come; then, always, the whole reply.
+
+        ``bounds.remaining()`` is asked at least every tenth of a second while waiting, and what it
+        raises goes on to the caller. Closing the iterator ends the call and its connection.
+
+        Raises:
+            ProviderError: the call failed; says whether trying again can help.
+            CallCancelledError: whoever asked has gone.
+        """
+
+    def close(self) -> None:
+        """Release connections, threads and memory. Using the provider again opens it again."""
 
 
 class Judge(Protocol):
@@ -257,8 +305,17 @@ class Writer(Protocol):
 class Store(Protocol):
     """Where documents, chunks, vectors and postings live. Safe for threads and processes."""
 
-    def read(self, *, access: AccessFilter) -> AbstractContextManager[Snapshot]:
-        """A snapshot of the latest committed state, seen through ``access``. Never blocks."""
+    def read(
+        self, *, access: AccessFilter, generation: int | None = None
+    ) -> AbstractContextManager[Snapshot]:
+        """A snapshot of the latest committed state, seen through ``access``. Never blocks.
+
+        Of the active generation, or of the one named: so a generation can be judged before it
+        answers.
+
+        Raises:
+            IndexingError: ``generation_missing``.
+        """
 
     def write(self) -> AbstractContextManager[Writer]:
         """A writer.
@@ -280,8 +337,10 @@ __all__ = [
     "Generator",
     "Judge",
     "Parser",
+    "Provider",
     "Reranker",
     "Snapshot",
     "Store",
+    "StreamingGenerator",
     "Writer",
 ]

@@ -96,7 +96,8 @@ def parse_reply(reply: Reply) -> Draft | RejectedReply:
     """
     stopped = _STOPPED.get(reply.stop_reason)
     if stopped is not None:
-        return RejectedReply(*stopped)
+        reason, detail = stopped
+        return RejectedReply(reason, reply.detail or detail)
     try:
         value = _load(reply.text)
     except _InvalidJSONError as error:

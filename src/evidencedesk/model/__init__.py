@@ -16,6 +16,7 @@ from evidencedesk.model.answer import (
     Support,
     Usage,
 )
+from evidencedesk.model.call import CallBounds, StreamBreak, StreamItem
 from evidencedesk.model.document import (
     Block,
     BlockKind,
@@ -68,6 +69,7 @@ __all__ = [
     "Block",
     "BlockKind",
     "Box",
+    "CallBounds",
     "Candidates",
     "Check",
     "Chunk",
@@ -110,6 +112,8 @@ __all__ = [
     "Span",
     "StopReason",
     "StoreQuery",
+    "StreamBreak",
+    "StreamItem",
     "Support",
     "TokenVectors",
     "Usage",

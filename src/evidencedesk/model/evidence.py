@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -83,6 +84,7 @@ class Request:
         prompt_version: version of the rules, stored with every answer.
         max_output_tokens: limit on the reply.
         canary: random string in the rules; seen in a reply, the reply is unsafe.
+        cancelled: asked again and again during a call; true once whoever asked has gone.
     """
 
     question: str
@@ -93,6 +95,7 @@ class Request:
     prompt_version: str
     max_output_tokens: int = 1024
     canary: str = ""
+    cancelled: Callable[[], bool] | None = field(default=None, repr=False, compare=False)
 
 
 class StopReason(StrEnum):
@@ -117,6 +120,7 @@ class Reply:
         usage: tokens and cost.
         attempts: calls made.
         fallback_from: adapters that were tried before and failed.
+        detail: what went wrong, for the operator; holds nothing that a provider wrote.
     """
 
     text: str
@@ -126,6 +130,7 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     attempts: int = 1
     fallback_from: tuple[str, ...] = ()
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
