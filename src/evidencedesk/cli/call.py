@@ -80,6 +80,7 @@ class Call:
         common: the options that every command takes.
         reader: the reader options; all unset for commands that do not take them.
         terminal: where to print.
+        overrides: settings that the command's own options set, by dotted name; None means not given.
         kept: what to say about work that an interruption leaves behind; empty for reading.
     """
 
