@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evidencedesk.text.folding import fold_text
+from evidencedesk.text.numbers import quantities
 from evidencedesk.verification import Band, Passage, check_claim
 from evidencedesk.verification.amounts import Present, missing_amounts
 from evidencedesk.verification.content import coverage
@@ -66,7 +67,7 @@ def coverage_score(row: LabelledClaim) -> float:
 
 def numbers_score(row: LabelledClaim) -> float:
     """1 when every number of the claim stands in the source."""
-    return float(not missing_amounts(row.claim, Present([Passage(row.source)])))
+    return float(not missing_amounts(quantities(row.claim), Present([Passage(row.source)])))
 
 
 CHECKS: tuple[tuple[str, Callable[[LabelledClaim], float], float], ...] = (

@@ -30,6 +30,7 @@ _SELECTORS = frozenset("\u034f\u115f\u1160\u3164\uffa0\u180b\u180c\u180d\u180f")
 _RAISED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
 _IRREGULAR_SPACE = re.compile(r"\s\s|[^\S ]")
 _ASCII_RUN = re.compile(r"[!-~](?: ?[!-~])*(?=[\x00-\u02ff]|\Z)")
+_SPACES = re.compile(r"\s+")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 
 
@@ -67,6 +68,8 @@ def fold(source: str) -> Folded:
 
 def fold_text(source: str) -> str:
     """The folded text alone, for comparing without a way back."""
+    if source.isascii() and not _CONTROL.search(source):
+        return _SPACES.sub(" ", source).lower()
     return fold(source).text
 
 

@@ -7,7 +7,7 @@ import unicodedata
 from fractions import Fraction
 
 NUMERAL = re.compile(
-    r"\d{1,3}(?: \d{3})+(?![\d ]*\d{4})(?:[.,]\d+)?(?!\d)"
+    r"\d{1,3}(?: \d{3}){1,6}(?!\d| \d{4})(?:[.,]\d+)?(?!\d)"
     r"|\d{1,3}(?:['’]\d{3})+(?:\.\d+)?(?!\d)"
     r"|\d+(?:[.,]\d+)*"
     r"|(?<![\w.,])[.,]\d+"

@@ -11,12 +11,13 @@ from evidencedesk.model import Answer
 from evidencedesk.text.dates import dates_agree
 from evidencedesk.text.numbers import quantities
 from evidencedesk.text.numerals import NUMERAL, plain_spelling
-from evidencedesk.text.quantity import Kind, Quantity
+from evidencedesk.text.quantity import Kind, Quantities, Quantity
 from evidencedesk.text.unit_reading import WORD
 from evidencedesk.text.units import CURRENCY_SIGNS, dimensions_agree, units_named
 from evidencedesk.verification.passages import Passage
 
 _DAY = Fraction(86400)
+_LONG_NUMBER = 6
 _LOSS = re.compile(
     r"\b(?:loss|losses|deficit|negative|minus|below zero|fell|fall|falls|declin\w+|decreas\w+|dropp?\w*"
     r"|reduc\w+|lower\w*|shrank|verlust\w*|sank|gesunken|rückgang\w*|pérdida\w*|perte\w*)\b",
@@ -83,17 +84,19 @@ class Present:
         return _LOSS.search(self.text) is not None
 
 
-def missing_amounts(claim: str, present: Present, *, comma_decimal: bool = False) -> list[str]:
-    """Quantities of ``claim``, as written, that no quote holds; then rates that contradict.
+def missing_amounts(claim: Quantities, present: Present) -> list[str]:
+    """Quantities of ``claim``, as written, that no quote holds; else rates that contradict.
 
     A word that often is no number (``one``, ``first``) counts only with a unit behind it.
     """
-    found = quantities(claim, comma_decimal=comma_decimal).found
-    tells_loss = _LOSS.search(claim) is not None
+    tells_loss = _LOSS.search(claim.text) is not None
+    signless = tells_loss or present.tells_loss
     missing = [
-        one.written for one in found if not one.weak and not _is_there(one, present, tells_loss)
+        one.written
+        for one in claim.found
+        if not one.weak and not _is_there(one, present, signless=signless)
     ]
-    return missing or _contradicting_rates(claim, present)
+    return missing or _contradicting_rates(claim.text, present)
 
 
 def numbers_unsupported(answer: Answer) -> tuple[str, ...]:
@@ -108,21 +111,17 @@ def numbers_unsupported(answer: Answer) -> tuple[str, ...]:
     missing: list[str] = []
     for claim in answer.claims:
         quotes = [Passage(answer.citations[index].quote) for index in claim.citations]
-        missing.extend(missing_amounts(claim.text, Present(quotes)))
+        missing.extend(missing_amounts(quantities(claim.text), Present(quotes)))
     return tuple(missing)
 
 
-def _is_there(claimed: Quantity, present: Present, tells_loss: bool) -> bool:  # noqa: FBT001
+def _is_there(claimed: Quantity, present: Present, *, signless: bool) -> bool:
     if claimed.kind is Kind.IDENTIFIER and not claimed.version:
         return _identifier_is_there(claimed.written, present)
-    signless = tells_loss or present.tells_loss
     if any(_bears_out(claimed, one, present, signless=signless) for one in present.found):
         return True
-    return (
-        len(claimed.written) >= 6
-        and claimed.written.isdigit()
-        and _identifier_is_there(claimed.written, present)
-    )
+    is_long = len(claimed.written) >= _LONG_NUMBER and claimed.written.isdigit()
+    return is_long and _identifier_is_there(claimed.written, present)
 
 
 def _identifier_is_there(written: str, present: Present) -> bool:
@@ -143,23 +142,23 @@ def _identifier_is_there(written: str, present: Present) -> bool:
 def _bears_out(claimed: Quantity, one: Quantity, present: Present, *, signless: bool) -> bool:
     if claimed.version or one.version:
         return claimed.kind is not Kind.DATE and _digits(claimed) == _digits(one) != ""
-    if claimed.kind is Kind.DATE:
-        return one.kind is Kind.DATE and any(
-            dates_agree(wanted, told, present.years)
-            for wanted in claimed.dates
-            for told in one.dates
-        )
-    if claimed.kind is Kind.TIME:
-        return claimed.minutes in _clock_minutes(one)
-    if one.kind is Kind.TIME:
-        return not claimed.units and one.minutes in _clock_minutes(claimed)
-    if one.kind is Kind.DATE:
-        return _is_part_of_date(claimed, one)
+    if Kind.DATE in {claimed.kind, one.kind}:
+        return _dates_agree(claimed, one, present)
+    if Kind.TIME in {claimed.kind, one.kind}:
+        return not _clock_minutes(claimed).isdisjoint(_clock_minutes(one))
     if one.kind is Kind.IDENTIFIER:
         return False
     if claimed.kind is Kind.ORDINAL:
         return not one.units and bool(claimed.values & one.values)
     return _values_agree(claimed, one, present, signless=signless)
+
+
+def _dates_agree(claimed: Quantity, one: Quantity, present: Present) -> bool:
+    if claimed.kind is not Kind.DATE:
+        return _is_part_of_date(claimed, one)
+    return any(
+        dates_agree(wanted, told, present.years) for wanted in claimed.dates for told in one.dates
+    )
 
 
 def _digits(quantity: Quantity) -> str:
@@ -240,8 +239,9 @@ def _unit_may_be_left_out(claimed: Quantity, one: Quantity, present: Present) ->
 
 def _contradicting_rates(claim: str, present: Present) -> list[str]:
     """Rates of the claim (``per second``) where the quotes tell other ones only."""
-    claimed, told = _rates(claim), _rates(present.text)
-    if not told or not claimed or claimed & told:
+    claimed = _rates(claim)
+    told = _rates(present.text) if claimed else claimed
+    if not told or claimed & told:
         return []
     words = f"{present.text} {present.framing}".casefold()
     return sorted(f"per {name}" for name in claimed if name.casefold() not in words)

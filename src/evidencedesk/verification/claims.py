@@ -11,14 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from evidencedesk.model import Reason
 from evidencedesk.text.folding import fold_text
 from evidencedesk.text.numbers import quantities
+from evidencedesk.text.quantity import Quantities
 from evidencedesk.text.scripts import script_shares
 from evidencedesk.verification.amounts import Present, missing_amounts
 from evidencedesk.verification.content import content_words, coverage
 from evidencedesk.verification.contrasts import turned_word
+from evidencedesk.verification.markdown import without_marks
 from evidencedesk.verification.names import missing_name
 from evidencedesk.verification.passages import Passage, language_of
 from evidencedesk.verification.polarity import contradicts
@@ -76,67 +79,89 @@ class ClaimFinding:
         return next((outcome for outcome in self.outcomes if not outcome.passed), None)
 
 
-def check_claim(claim: str, passages: Sequence[Passage]) -> ClaimFinding:
-    """What the rules say of ``claim`` beside its passages. A pure function, without a model."""
-    lang = language_of(passages)
-    sentences = [passage.sentence for passage in passages]
-    if _repeats(claim, sentences):
-        passed = tuple(RuleOutcome(name, True, reason) for name, reason, _ in _RULES)  # noqa: FBT003
-        return ClaimFinding(Band.EXTRACTIVE, 1.0, passed)
-    covered = coverage(claim, " ".join(sentences), lang)
-    outcomes = tuple(
-        RuleOutcome(name, detail is None, reason, detail)
-        for name, reason, rule in _RULES
-        for detail in [rule(claim, passages, lang)]
-    )
+@dataclass(frozen=True)
+class _Claim:
+    """A claim beside its passages, each read at most once."""
+
+    text: str
+    passages: Sequence[Passage]
+
+    @cached_property
+    def lang(self) -> str:
+        return language_of(self.passages)
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        return [passage.sentence for passage in self.passages]
+
+    @cached_property
+    def quantities(self) -> Quantities:
+        comma_decimal = any(passage.comma_decimal for passage in self.passages)
+        return quantities(self.text, comma_decimal=comma_decimal)
+
+    @cached_property
+    def coverage(self) -> float:
+        return coverage(self.text, " ".join(self.sentences), self.lang)
+
+    @cached_property
+    def is_repeated(self) -> bool:
+        """Whether the claim is one of the quotes word for word, Markdown marks aside."""
+        wanted = fold_text(self.text).strip(" .")
+        quotes = [passage.quote for passage in self.passages]
+        told = [*quotes, *map(without_marks, quotes)]
+        return any(fold_text(quote).strip(" .") == wanted for quote in told)
+
+
+def check_claim(text: str, passages: Sequence[Passage]) -> ClaimFinding:
+    """What the rules say of a claim beside its passages. A pure function, without a model."""
+    claim = _Claim(text, passages)
+    outcomes = tuple(_outcome(claim, rule) for rule in _RULES)
     if not all(outcome.passed for outcome in outcomes):
         band = Band.CONTRADICTED
     else:
-        band = Band.EXTRACTIVE if covered >= NEARLY_ALL else Band.OPEN
-    return ClaimFinding(band, covered, outcomes)
+        band = Band.EXTRACTIVE if claim.coverage >= NEARLY_ALL else Band.OPEN
+    return ClaimFinding(band, claim.coverage, outcomes)
 
 
-def _repeats(claim: str, sentences: Sequence[str]) -> bool:
-    """Whether the claim is one of the sentences word for word."""
-    wanted = fold_text(claim).strip(" .")
-    return any(fold_text(sentence).strip(" .") == wanted for sentence in sentences)
+def _outcome(claim: _Claim, rule: tuple[str, Reason, _Rule]) -> RuleOutcome:
+    """One rule's outcome; a claim that repeats a quote word for word passes every rule."""
+    name, reason, contradiction = rule
+    detail = None if claim.is_repeated else contradiction(claim)
+    return RuleOutcome(name, detail is None, reason, detail)
 
 
-def _numbers(claim: str, passages: Sequence[Passage], _lang: str) -> str | None:
-    comma_decimal = any(passage.comma_decimal for passage in passages)
-    missing = missing_amounts(claim, Present(passages), comma_decimal=comma_decimal)
+def _numbers(claim: _Claim) -> str | None:
+    missing = missing_amounts(claim.quantities, Present(claim.passages))
     return f"not in the quotes: {', '.join(missing)}" if missing else None
 
 
-def _values(claim: str, passages: Sequence[Passage], lang: str) -> str | None:
-    value = swapped_value(claim, [passage.sentence for passage in passages], lang)
+def _values(claim: _Claim) -> str | None:
+    value = swapped_value(claim.quantities, claim.sentences, claim.lang)
     return f"{value} belongs to something else in the source" if value else None
 
 
-def _polarity(claim: str, passages: Sequence[Passage], lang: str) -> str | None:
-    clause = contradicts(claim, [passage.sentence for passage in passages], lang)
+def _polarity(claim: _Claim) -> str | None:
+    clause = contradicts(claim.text, claim.sentences, claim.lang)
     return f"negated on one side only: {clause!r}" if clause else None
 
 
-def _comparison(claim: str, passages: Sequence[Passage], _lang: str) -> str | None:
-    return turned_word(claim, [passage.sentence for passage in passages])
+def _comparison(claim: _Claim) -> str | None:
+    return turned_word(claim.text, claim.sentences)
 
 
-def _names(claim: str, passages: Sequence[Passage], lang: str) -> str | None:
-    support = " ".join(f"{passage.sentence} {passage.framing}" for passage in passages)
-    name = missing_name(claim, support, lang)
+def _names(claim: _Claim) -> str | None:
+    support = " ".join(f"{passage.sentence} {passage.framing}" for passage in claim.passages)
+    name = missing_name(claim.text, support, claim.lang)
     return f"the name {name!r} is not in the source" if name else None
 
 
-def _content(claim: str, passages: Sequence[Passage], lang: str) -> str | None:
-    """Nothing of the claim, no word and no number, is in its passages, though both share a script."""
-    support = " ".join(passage.sentence for passage in passages)
-    if _main_script(claim) != _main_script(support):
+def _content(claim: _Claim) -> str | None:
+    """Nothing of the claim, no word and no number, is there, though both are in one script."""
+    if claim.coverage > 0 or any(not one.weak for one in claim.quantities.found):
         return None
-    words = content_words(claim, lang)
-    if len(words) < _FEWEST_WORDS or coverage(claim, support, lang) > 0:
+    if len(content_words(claim.text, claim.lang)) < _FEWEST_WORDS:
         return None
-    if any(not one.weak for one in quantities(claim).found):
+    if _main_script(claim.text) != _main_script(" ".join(claim.sentences)):
         return None
     return "no content word of the claim stands in its quotes"
 
@@ -145,7 +170,7 @@ def _main_script(text: str) -> str:
     return next(iter(script_shares(text)), "")
 
 
-_Rule = Callable[[str, Sequence[Passage], str], str | None]
+_Rule = Callable[[_Claim], str | None]
 _RULES: tuple[tuple[str, Reason, _Rule], ...] = (
     ("numbers", Reason.UNSUPPORTED_NUMBER, _numbers),
     ("values", Reason.UNSUPPORTED_NUMBER, _values),

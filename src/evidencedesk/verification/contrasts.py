@@ -75,6 +75,7 @@ def _compiled() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
 
 
 _CONTRASTS = _compiled()
+_ANY = re.compile("|".join(side.pattern for pair in _CONTRASTS for side in pair))
 
 
 def turned_word(claim: str, support: Sequence[str]) -> str | None:
@@ -83,7 +84,7 @@ def turned_word(claim: str, support: Sequence[str]) -> str | None:
     Where one side negates and the other does not, opposites may well say the same and are let pass.
     """
     said, told = fold_text(claim), fold_text(" ".join(support))
-    if negations(said) % 2 == negations(told) % 2 or negations(said) == 0:
+    if _ANY.search(said) and (negations(said) % 2 == negations(told) % 2 or negations(said) == 0):
         for one, other in _CONTRASTS:
             found = _turned(said, told, one, other) or _turned(said, told, other, one)
             if found:

@@ -45,30 +45,29 @@ def missing_name(claim: str, support: str, lang: str) -> str | None:
     (``EU`` for ``European Union``) and an added genitive are no new names.
     """
     every_noun = lang.split("-", 1)[0] in _NO_CAPITAL_NAMES or len(_GERMAN.findall(claim)) >= 2
+    names = [
+        match[0]
+        for match in _TOKEN.finditer(claim)
+        if match[0][0].isupper() and _is_name(claim, match, every_noun=every_noun)
+    ]
+    if not names:
+        return None
     present = _present(support)
-    for match in _TOKEN.finditer(claim):
-        word = match[0]
-        if not word[0].isupper() or not _is_name(claim, match, every_noun=every_noun):
-            continue
-        folded = re.sub(r"(?:'s|')$", "", fold_text(word))
-        if folded in _ORDINARY or units_named(word) or claim[match.end() : match.end() + 1] == "$":
-            continue
-        if any(mark.isdigit() for mark in word) or _is_present(word, folded, present, support):
-            continue
-        return word
-    return None
+    return next((name for name in names if not _is_present(name, present, support)), None)
 
 
 def _is_name(claim: str, match: re.Match[str], *, every_noun: bool) -> bool:
-    word = match[0].removesuffix("'s").removesuffix("’s")
-    if len(word) >= 2 and word.isupper():
-        return True
-    if every_noun or len(word) < 2:
+    word, following = match[0].removesuffix("'s").removesuffix("’s"), claim[match.end() :][:2]
+    if len(word) < 2 or fold_text(word) in _ORDINARY or units_named(word) or following[:1] == "$":
         return False
+    if any(mark.isdigit() for mark in word):
+        return False
+    if word.isupper():
+        return True
     before = claim[: match.start()].rstrip(" ")
     if not before or before[-1] in _ENDS_SENTENCE or _ends_sentence(before):
-        return _TOKEN.match(claim, match.end() + 1) is not None and claim[match.end() + 1].isupper()
-    return True
+        return not every_noun and following[:1] == " " and following[1:].isupper()
+    return not every_noun
 
 
 def _ends_sentence(before: str) -> bool:
@@ -82,13 +81,14 @@ def _present(support: str) -> frozenset[str]:
     return frozenset(words) | frozenset(re.findall(r"[^\W\d_]+", folded))
 
 
-def _is_present(word: str, folded: str, present: frozenset[str], support: str) -> bool:
+def _is_present(name: str, present: frozenset[str], support: str) -> bool:
+    folded = re.sub(r"(?:'s|')$", "", fold_text(name))
     parts = [part for part in re.split(r"['&.-]", folded) if part]
     if folded in present or (parts and all(part in present for part in parts)):
         return True
     if folded in _ZONES:
         return False
-    if word.isupper():
+    if name.isupper():
         return _is_initials(folded.removesuffix("s"), support)
     if folded.rstrip("s") in _WEEKDAYS and not present.isdisjoint({folded[:2], folded[:3]}):
         return True

@@ -63,11 +63,17 @@ class Passage:
         return tuple(one for one in found if one.start < end and one.end > start)
 
 
-def passage_of(chunk: Chunk, span: Span) -> Passage:
-    """The passage around ``span``, a span of ``chunk.text``."""
+def passage_of(chunk: Chunk, span: Span, sentence_spans: Sequence[Span] | None = None) -> Passage:
+    """The passage around ``span``, a span of ``chunk.text``.
+
+    Args:
+        chunk: the cited chunk.
+        span: where the quote stands in its text.
+        sentence_spans: the sentences of its text where they are known already.
+    """
     text = chunk.text
     start, end = span
-    for sentence in sentences(text):
+    for sentence in sentences(text) if sentence_spans is None else sentence_spans:
         if sentence.start < span.end and sentence.end > span.start:
             start, end = min(start, sentence.start), max(end, sentence.end)
     framing = " ".join((chunk.title, *chunk.location.heading, chunk.context, text))

@@ -9,13 +9,14 @@ Accents count, and so do look-alike letters of another script. Nothing fuzzy is 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from evidencedesk.model import Span
 from evidencedesk.text.folding import Folded, fold
+from evidencedesk.text.sentences import sentences
 from evidencedesk.verification.boundaries import UNSPACED, may_end, may_start
 from evidencedesk.verification.hyphens import Jointed, joints_agree, take_out_hyphens
 from evidencedesk.verification.markdown import without_marks
@@ -25,6 +26,9 @@ MAX_GAP = 300
 
 MIN_PIECE_WORDS = 3
 """Fewest words on each side of an ellipsis (two characters are a word where none are spaced)."""
+
+MAX_PIECES = 8
+"""Most pieces that a quote may have."""
 
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*\.{3}\s*\]|\(\s*\.{3}\s*\)|\.{3,}|\. \. \.)\s*")
 _ADDED_AT_END = " .,;:।。،؛"
@@ -71,6 +75,11 @@ class Quotable:
     def folded(self) -> Folded:
         """The text folded."""
         return fold(self.text)
+
+    @cached_property
+    def sentences(self) -> list[Span]:
+        """Spans of the text's sentences."""
+        return sentences(self.text)
 
     @cached_property
     def jointed(self) -> Jointed:
@@ -185,7 +194,7 @@ def _variants(folded: Folded) -> Iterator[Folded]:
 def _elided(quote: str, source: Quotable) -> list[Span]:
     """Spans from the first to the last piece of a quote with an ellipsis."""
     pieces = [piece for piece in _pieces(quote) if piece.strip(_ADDED_AT_END + _QUOTATION)]
-    if not pieces or (len(pieces) == 1 and pieces[0] == quote):
+    if not 1 <= len(pieces) <= MAX_PIECES or (len(pieces) == 1 and pieces[0] == quote):
         return []
     if len(pieces) > 1 and any(_word_count(piece) < MIN_PIECE_WORDS for piece in pieces):
         return []
@@ -210,10 +219,11 @@ def _pieces(quote: str) -> list[str]:
 def _extended(chains: list[Span], following: list[Span]) -> list[Span]:
     """Chains that go on with one of ``following`` at most :data:`MAX_GAP` characters on."""
     longer = []
+    ends = [chain.end for chain in chains]
     for span in following:
-        before = [chain for chain in chains if 0 <= span.start - chain.end <= MAX_GAP]
-        if before:
-            longer.append(Span(before[-1].start, span.end))
+        before = bisect_right(ends, span.start) - 1
+        if before >= 0 and span.start - ends[before] <= MAX_GAP:
+            longer.append(Span(chains[before].start, span.end))
     return longer
 
 

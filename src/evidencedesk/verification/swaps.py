@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evidencedesk.text.numbers import quantities
-from evidencedesk.text.quantity import Kind, Quantity
+from evidencedesk.text.quantity import Kind, Quantities, Quantity
 from evidencedesk.text.sentences import sentences
 from evidencedesk.verification.content import content_words, coordinated_parts
 
@@ -25,12 +25,14 @@ class _Part:
     words: frozenset[str]
 
 
-def swapped_value(claim: str, support: Sequence[str], lang: str) -> str | None:
+def swapped_value(claim: Quantities, support: Sequence[str], lang: str) -> str | None:
     """The value that ``claim`` takes from one part of its support for the things of another."""
-    told = [part for sentence in support for part in _parts(sentence, lang)]
+    if all(one.weak for one in claim.found):
+        return None
+    told = [part for text in support for part in _parts(text, lang)]
     if len(told) < 2:
         return None
-    for said in _parts(claim, lang):
+    for said in _parts(claim.text, lang):
         for value in said.values:
             if _is_swapped(value, said, told):
                 return value.written

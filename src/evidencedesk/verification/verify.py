@@ -279,7 +279,7 @@ def _support(
         _Stage.OUTPUT, "safe_output", Reason.UNSAFE_OUTPUT, detail, passed=not unsafe
     ):
         return None
-    finding = check_claim(claim, [_passage(citation) for citation in citations])
+    finding = check_claim(claim, [_passage(citation, context) for citation in citations])
     for outcome in finding.outcomes:
         trail.record(
             _Stage.RULES, outcome.check, outcome.reason, outcome.detail, passed=outcome.passed
@@ -291,9 +291,10 @@ def _support(
     return _opinion(claim, quotes, context, trail)
 
 
-def _passage(citation: VerifiedCitation) -> Passage:
+def _passage(citation: VerifiedCitation, context: _Context) -> Passage:
     base = citation.chunk.location.start
-    return passage_of(citation.chunk, Span(citation.span.start - base, citation.span.end - base))
+    span = Span(citation.span.start - base, citation.span.end - base)
+    return passage_of(citation.chunk, span, context.texts[citation.label].sentences)
 
 
 def _opinion(claim: str, quotes: Sequence[str], context: _Context, trail: _Trail) -> Support | None:
