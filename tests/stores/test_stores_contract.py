@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from evidencedesk.adapters.stores.sqlite import SQLiteStore
 from evidencedesk.protocols import Store
 from evidencedesk.testing.store_contract import StoreContract
+from evidencedesk.testing.store_permissions import PermissionContract
 from evidencedesk.testing.strategies import SPEC
 
 
@@ -20,8 +21,8 @@ def open_sqlite(path: str) -> Store:
     return SQLiteStore.open(path, create=True, clock=FixedClock(), embedding=SPEC)
 
 
-def open_sqlite_with_many_segments(path: str) -> Store:
-    return SQLiteStore.open(path, create=True, clock=FixedClock(), embedding=SPEC, compact_after=40)
+def open_sqlite_that_compacts_often(path: str) -> Store:
+    return SQLiteStore.open(path, create=True, clock=FixedClock(), embedding=SPEC, compact_after=5)
 
 
 class TestSQLiteStore(StoreContract):
@@ -30,3 +31,7 @@ class TestSQLiteStore(StoreContract):
     def tidy(self, store: Store) -> None:
         assert isinstance(store, SQLiteStore)
         store.compact()
+
+
+class TestSQLiteStoreWithSmallSegments(PermissionContract):
+    open_store = staticmethod(open_sqlite_that_compacts_often)

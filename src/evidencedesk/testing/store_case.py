@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from hypothesis import HealthCheck
 
 from evidencedesk.access import AccessFilter, AccessRule, Status
 from evidencedesk.model import Document, IndexedChunk
@@ -16,6 +17,9 @@ from evidencedesk.protocols import Store, Writer
 from evidencedesk.testing.strategies import Step, make_chunks, make_document
 
 STAFF = AccessRule(roles=frozenset({"staff"}))
+SHARED_BY_SUBCLASSES = (HealthCheck.differing_executors, HealthCheck.too_slow)
+"""Each subclass of the suite runs the same properties on a store of its own, on purpose."""
+
 AS_STAFF = AccessFilter(roles=frozenset({"staff"}))
 AS_GUEST = AccessFilter(roles=frozenset({"guest"}))
 AS_ADMINISTRATOR = AccessFilter(administrator=True, statuses=frozenset(Status))

@@ -16,7 +16,7 @@ from hypothesis import settings as hypothesis_settings
 from evidencedesk.access import AccessFilter, AccessRule, Status
 from evidencedesk.model import Document, LogEntry, StoreQuery
 from evidencedesk.protocols import Snapshot, Store
-from evidencedesk.testing.store_case import STAFF, StoreCase, put
+from evidencedesk.testing.store_case import SHARED_BY_SUBCLASSES, STAFF, StoreCase, put
 from evidencedesk.testing.strategies import ROLES, Step, filters, steps, term_groups, vector_of
 
 _AT = datetime(2026, 1, 2, tzinfo=UTC)
@@ -68,7 +68,7 @@ class PermissionContract(StoreCase):
         access=AccessFilter(roles=frozenset({"staff"})),
         groups=(("bike",), ("fee", "rain")),
     )
-    @hypothesis_settings(max_examples=40)
+    @hypothesis_settings(max_examples=40, suppress_health_check=SHARED_BY_SUBCLASSES)
     def test_what_may_not_be_seen_might_as_well_not_exist(
         self, history: list[Step], access: AccessFilter, groups: tuple[tuple[str, ...], ...]
     ) -> None:

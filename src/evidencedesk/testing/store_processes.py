@@ -65,10 +65,10 @@ def version_seen(snapshot: Snapshot) -> int:
 def write_for_ever(open_store: OpenStore, path: str, version: int, ready: Any) -> None:
     """A writer that is killed in the middle."""
     store = open_store(path)
-    ready.set()
     while True:
         version += 1
         write_version(store, version)
+        ready.set()
 
 
 def read_until_told(
@@ -120,9 +120,8 @@ class ProcessContract(StoreCase):
                 assert store.check() == ()
                 with store.read(access=AS_STAFF) as snapshot:
                     seen = version_seen(snapshot)
-            assert seen >= version
+            assert seen > version
             version = seen
-        assert version >= times / 2
 
     def test_eight_readers_beside_a_writer(self, tmp_path: Path) -> None:
         path = tmp_path / "s.desk"

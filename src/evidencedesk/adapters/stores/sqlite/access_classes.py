@@ -22,15 +22,22 @@ def rule_of(document: Document) -> AccessRule:
 
 def class_of(connection: sqlite3.Connection, rule: AccessRule) -> int:
     """The number of ``rule``, given now if it has none."""
-    values = (rule.tenant, rule.status.value, _names(rule.roles), _names(rule.deny))
-    connection.execute(
-        "INSERT OR IGNORE INTO access_classes (tenant, status, roles, deny) VALUES (?, ?, ?, ?)",
-        values,
-    )
+    values = columns_of(rule)
     found = connection.execute(
         "SELECT id FROM access_classes WHERE (tenant, status, roles, deny) = (?, ?, ?, ?)", values
-    )
-    return int(found.fetchone()[0])
+    ).fetchone()
+    if found is None:
+        found = connection.execute(
+            "INSERT INTO access_classes (tenant, status, roles, deny) VALUES (?, ?, ?, ?) "
+            "RETURNING id",
+            values,
+        ).fetchone()
+    return int(found[0])
+
+
+def columns_of(rule: AccessRule) -> tuple[str, str, str, str]:
+    """Tenant, status, roles and denials of ``rule`` as they are stored."""
+    return rule.tenant, rule.status.value, _names(rule.roles), _names(rule.deny)
 
 
 def read_rules(connection: sqlite3.Connection, above: int = DEAD) -> dict[int, AccessRule]:

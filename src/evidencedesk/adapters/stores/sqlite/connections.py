@@ -16,6 +16,7 @@ from evidencedesk.adapters.stores.sqlite import failures
 _CACHE_KIB = 8192
 _CHECKPOINT_PAGES = 2000
 _PAGE_BYTES = 8192
+_EFFECTIVE = os.access in os.supports_effective_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,10 @@ class Files:
 
     def writable(self) -> bool:
         """Whether this process may change the index."""
-        return os.access(self.folder, os.W_OK) and os.access(self.database, os.W_OK)
+        return all(
+            os.access(path, os.W_OK, effective_ids=_EFFECTIVE)
+            for path in (self.folder, self.database)
+        )
 
 
 def connect(files: Files, *, busy_timeout: float) -> sqlite3.Connection:
@@ -87,7 +91,7 @@ def transaction(connection: sqlite3.Connection, *, durable: bool = True) -> Iter
 
     A ``durable`` one is on the disk when this returns: a right withdrawn must not come back with
     the power. Another one survives the end of the process, and a power cut may take it back whole:
-    good enough for what the next ingest would add again, and ten times faster on a busy disk.
+    good enough for text that the next ingest would bring again, and ten times faster on a busy disk.
     """
     connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
     connection.execute("BEGIN IMMEDIATE")

@@ -13,16 +13,20 @@ from numpy.typing import NDArray
 
 LARGEST = 127
 _KEPT_BITS = 16
+_NOTHING = 1e-30
 
 
 def quantize(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Codes of shape (n, d) and scales of shape (n,), above 0 also for a vector of zeros."""
+    """Codes of shape (n, d) and scales of shape (n,), above 0 also for a vector of zeros.
+
+    A vector whose components are all below 1e-30 counts as zeros.
+    """
     wide = vectors.astype(np.float64)
     peaks = np.abs(wide).max(axis=1, initial=0.0)
     significands, exponents = np.frexp(peaks / LARGEST)
     kept = np.ceil(np.ldexp(significands, _KEPT_BITS))
     scales = np.ldexp(kept, exponents - _KEPT_BITS)
-    scales[peaks == 0.0] = 1.0
+    scales[peaks < _NOTHING] = 1.0
     codes = np.rint(wide / scales[:, None]).astype(np.int8)
     return codes, scales.astype(np.float32)
 

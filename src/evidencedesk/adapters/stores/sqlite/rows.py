@@ -6,10 +6,8 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
-import numpy as np
-from numpy.typing import NDArray
-
-from evidencedesk.adapters.stores.sqlite.access_classes import class_of, rule_of
+from evidencedesk.adapters.stores.sqlite.access_classes import class_of, columns_of, rule_of
+from evidencedesk.adapters.stores.sqlite.chunk_rows import insert_chunks
 from evidencedesk.adapters.stores.sqlite.codecs import (
     encode_anchors,
     encode_boxes,
@@ -17,10 +15,7 @@ from evidencedesk.adapters.stores.sqlite.codecs import (
     encode_record,
     record_of,
 )
-from evidencedesk.adapters.stores.sqlite.postings import encode_terms
-from evidencedesk.adapters.stores.sqlite.quantization import quantize
 from evidencedesk.adapters.stores.sqlite.schema import DELETE_SLOTS
-from evidencedesk.errors import IndexMismatchError
 from evidencedesk.model import Document, EmbeddingSpec, IndexedChunk, Span
 from evidencedesk.model.locate import Locator
 
@@ -69,6 +64,25 @@ def find_document(connection: sqlite3.Connection, tenant: str, document_id: str)
     return None if row is None else int(row[0])
 
 
+def is_placed(connection: sqlite3.Connection, generation: int, doc: int) -> bool:
+    """Whether the document was put into the generation, with chunks or without."""
+    found = connection.execute(
+        "SELECT 1 FROM placements WHERE doc = ? AND generation = ?", (doc, generation)
+    )
+    return found.fetchone() is not None
+
+
+def rights_change(connection: sqlite3.Connection, document: Document) -> bool:
+    """Whether a document is stored under the same key with other rights."""
+    row = connection.execute(
+        "SELECT access_classes.tenant, status, roles, deny "
+        "FROM documents JOIN access_classes ON access_classes.id = class "
+        "WHERE documents.tenant = ? AND documents.id = ?",
+        (document.tenant, document.id),
+    ).fetchone()
+    return row is not None and tuple(row) != columns_of(rule_of(document))
+
+
 def anchors_differ(connection: sqlite3.Connection, doc: int, document: Document) -> bool:
     """Whether spans of ``document`` stand elsewhere than those stored."""
     stored = connection.execute(
@@ -95,7 +109,7 @@ def place_chunks(
         ).fetchone()[0]
     ) - len(chunks)
     last = first + len(chunks) - 1
-    _insert_chunks(connection, first, doc, chunks, embedding)
+    insert_chunks(connection, first, doc, chunks, embedding)
     connection.execute(
         "INSERT INTO placements (generation, doc, first, last, class, vectors) "
         "SELECT ?, doc, ?, ?, class, ? FROM documents WHERE doc = ?",
@@ -172,82 +186,3 @@ def _keep_history(connection: sqlite3.Connection, document: Document) -> None:
         "WHERE tenant = ? AND id = ? AND json_extract(record, '$.content_hash') <> ?",
         (document.tenant, document.id, document.content_hash),
     )
-
-
-def _insert_chunks(
-    connection: sqlite3.Connection,
-    first: int,
-    doc: int,
-    chunks: Sequence[IndexedChunk],
-    embedding: EmbeddingSpec | None,
-) -> None:
-    numbered = list(enumerate(chunks, first))
-    connection.executemany(
-        "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            (
-                slot,
-                doc,
-                c.chunk.ordinal,
-                encode_location(c.chunk.location),
-                c.chunk.context,
-                c.chunk.text,
-            )
-            for slot, c in numbered
-        ),
-    )
-    vectors = [(slot, c, c.vector) for slot, c in numbered if c.vector is not None]
-    coded = _codes_of([(slot, _checked(vector, embedding)) for slot, _, vector in vectors])
-    connection.executemany(
-        "INSERT INTO features VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            (slot, sum(c.terms.values()), *encode_terms(c.terms), *coded.get(slot, (b"", 0.0)))
-            for slot, c in numbered
-        ),
-    )
-    connection.executemany(
-        "INSERT INTO vectors VALUES (?, ?, ?)",
-        ((slot, vector.astype("<f4").tobytes(), c.embedding_key) for slot, c, vector in vectors),
-    )
-    _insert_sentences(connection, numbered, embedding)
-
-
-def _codes_of(
-    vectors: Sequence[tuple[int, NDArray[np.float32]]],
-) -> dict[int, tuple[bytes, float]]:
-    if not vectors:
-        return {}
-    codes, scales = quantize(np.stack([vector for _, vector in vectors]))
-    return {
-        slot: (codes[row].tobytes(), float(scales[row])) for row, (slot, _) in enumerate(vectors)
-    }
-
-
-def _insert_sentences(
-    connection: sqlite3.Connection,
-    numbered: Sequence[tuple[int, IndexedChunk]],
-    embedding: EmbeddingSpec | None,
-) -> None:
-    for slot, indexed in numbered:
-        if indexed.sentence_vectors is None or not len(indexed.sentence_vectors):
-            continue
-        codes, scales = quantize(_checked(indexed.sentence_vectors, embedding))
-        connection.execute(
-            "INSERT INTO sentences VALUES (?, ?, ?)",
-            (slot, codes.tobytes(), scales.astype("<f4").tobytes()),
-        )
-
-
-def _checked(vectors: NDArray[np.float32], embedding: EmbeddingSpec | None) -> NDArray[np.float32]:
-    if embedding is None or vectors.shape[-1] != embedding.dimensions:
-        expected = "no vectors" if embedding is None else f"{embedding.dimensions} dimensions"
-        raise IndexMismatchError(
-            f"A vector of {vectors.shape[-1]} dimensions was given to a generation with {expected}.",
-            hint="Run `evidencedesk reindex --model MODEL`.",
-        )
-    if not np.isfinite(vectors).all():
-        raise IndexMismatchError(
-            "An embedding model gave a vector that is not finite.",
-            hint="Run `evidencedesk models verify`.",
-        )
-    return vectors

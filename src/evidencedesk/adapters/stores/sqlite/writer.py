@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Mapping, Sequence
 
 from evidencedesk.adapters.stores.sqlite import generations, rows
 from evidencedesk.adapters.stores.sqlite.codecs import (
-    decode_document,
-    decode_record,
     encode_embedding,
     encode_entry,
 )
 from evidencedesk.adapters.stores.sqlite.compaction import compact, tail_of
 from evidencedesk.adapters.stores.sqlite.connections import Files, transaction
-from evidencedesk.adapters.stores.sqlite.quantization import dequantize
+from evidencedesk.adapters.stores.sqlite.stored import StoredDocuments
 from evidencedesk.errors import IndexingError
 from evidencedesk.model import (
     ChunkingSettings,
     Document,
-    DocumentRecord,
     EmbeddingSpec,
     Generation,
     IndexedChunk,
@@ -31,15 +25,8 @@ from evidencedesk.model import (
 )
 from evidencedesk.protocols import Clock
 
-_RECORDS = """
-SELECT record, coalesce(last - first + 1, 0), coalesce(vectors, 0) FROM documents
-LEFT JOIN placements ON placements.doc = documents.doc
-    AND generation = (SELECT id FROM generations WHERE state = 'active')
-WHERE tenant = ?
-"""
 
-
-class SQLiteWriter:
+class SQLiteWriter(StoredDocuments):
     """Changes documents, cannot search; see ``protocols.Writer``."""
 
     def __init__(
@@ -50,57 +37,11 @@ class SQLiteWriter:
         runtime: Mapping[str, str],
         compact_after: int,
     ) -> None:
-        self._connection = connection
+        super().__init__(connection)
         self._files = files
         self._clock = clock
         self._runtime = runtime
         self._compact_after = compact_after
-
-    def record(self, tenant: str, document_id: str) -> DocumentRecord | None:
-        """See ``protocols.Writer.record``; counts are those of the active generation."""
-        row = self._connection.execute(_RECORDS + "AND id = ?", (tenant, document_id)).fetchone()
-        return None if row is None else decode_record(*row)
-
-    def records(self, tenant: str) -> Iterator[DocumentRecord]:
-        """See ``protocols.Writer.records``."""
-        rows = self._connection.execute(_RECORDS + "ORDER BY id", (tenant,)).fetchall()
-        return (decode_record(*row) for row in rows)
-
-    def document(self, tenant: str, document_id: str) -> Document | None:
-        """See ``protocols.Writer.document``."""
-        row = self._connection.execute(
-            "SELECT record, text, anchors, boxes FROM documents JOIN contents USING (doc) "
-            "WHERE tenant = ? AND id = ?",
-            (tenant, document_id),
-        ).fetchone()
-        return None if row is None else decode_document(decode_record(row[0]), *row[1:])
-
-    def tenants(self) -> tuple[str, ...]:
-        """See ``protocols.Writer.tenants``."""
-        found = self._connection.execute("SELECT DISTINCT tenant FROM documents ORDER BY tenant")
-        return tuple(tenant for (tenant,) in found)
-
-    def generations(self) -> tuple[Generation, ...]:
-        """See ``protocols.Writer.generations``."""
-        return generations.read_generations(self._connection)
-
-    def cached_vectors(
-        self, keys: Sequence[str]
-    ) -> Mapping[str, tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        """See ``protocols.Writer.cached_vectors``.
-
-        Sentence vectors come from their int8 codes; storing them again gives the same codes.
-        """
-        found = self._connection.execute(
-            "SELECT embedding_key, vector, codes, scales "
-            "FROM vectors LEFT JOIN sentences USING (slot) WHERE embedding_key <> '' "
-            "AND embedding_key IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(keys)),),
-        )
-        return {
-            key: _decode_vectors(vector, codes or b"", scales or b"")
-            for key, vector, codes, scales in found
-        }
 
     def replace_document(
         self,
@@ -114,9 +55,8 @@ class SQLiteWriter:
         Raises:
             IndexingError: ``generations_differ`` when ``chunks`` are not for exactly the live ones.
         """
-        names = {document.id, replaces or document.id}
-        found = (rows.find_document(self._connection, document.tenant, name) for name in names)
-        with transaction(self._connection, durable=any(doc is not None for doc in found)):
+        durable = replaces is not None or rows.rights_change(self._connection, document)
+        with transaction(self._connection, durable=durable):
             live = self._matching_generations(chunks)
             sequence = rows.next_sequence(self._connection)
             former = replaces and rows.find_document(self._connection, document.tenant, replaces)
@@ -211,7 +151,10 @@ class SQLiteWriter:
         with transaction(self._connection, durable=False):
             doc = rows.find_document(self._connection, tenant, document_id)
             live = {generation: self._generation(generation)}
-            if doc is not None and self._cut_from_stored(tenant, document_id, chunks):
+            placed = doc is not None and rows.is_placed(self._connection, generation, doc)
+            if doc is None or (placed and not chunks):
+                return
+            if self._cut_from_stored(tenant, document_id, chunks):
                 sequence = rows.next_sequence(self._connection)
                 self._place(sequence, doc, {generation: chunks}, live)
         self._compact_if_long()
@@ -255,6 +198,7 @@ class SQLiteWriter:
     def _cut_from_stored(
         self, tenant: str, document_id: str, chunks: Sequence[IndexedChunk]
     ) -> bool:
+        """Whether the text that ``chunks`` were cut from is still the one stored."""
         record = self.record(tenant, document_id)
         stored = {record.content_hash} if record is not None else set()
         return {each.chunk.content_hash for each in chunks} <= {*stored, ""}
@@ -296,11 +240,3 @@ class SQLiteWriter:
     def _compact_if_long(self) -> None:
         if tail_of(self._connection) >= self._compact_after:
             compact(self._connection, self._files, tail=self._compact_after)
-
-
-def _decode_vectors(
-    vector: bytes, codes: bytes, scales: bytes
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    whole = np.frombuffer(vector, "<f4").astype(np.float32)
-    matrix = np.frombuffer(codes, np.int8).reshape(-1, len(whole))
-    return whole, dequantize(matrix, np.frombuffer(scales, "<f4"))

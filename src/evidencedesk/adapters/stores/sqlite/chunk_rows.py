@@ -1,0 +1,99 @@
+"""Rows of chunks: text and place, postings, codes and vectors. Called in a transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidencedesk.adapters.stores.sqlite.codecs import encode_location
+from evidencedesk.adapters.stores.sqlite.postings import encode_terms
+from evidencedesk.adapters.stores.sqlite.quantization import quantize
+from evidencedesk.errors import IndexMismatchError
+from evidencedesk.model import EmbeddingSpec, IndexedChunk
+
+
+def insert_chunks(
+    connection: sqlite3.Connection,
+    first: int,
+    doc: int,
+    chunks: Sequence[IndexedChunk],
+    embedding: EmbeddingSpec | None,
+) -> None:
+    """Insert the chunks of a document with slots from ``first`` on.
+
+    Raises:
+        IndexMismatchError: ``index_mismatch`` when a vector is not one of ``embedding``.
+    """
+    numbered = list(enumerate(chunks, first))
+    connection.executemany(
+        "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            (
+                slot,
+                doc,
+                c.chunk.ordinal,
+                encode_location(c.chunk.location),
+                c.chunk.context,
+                c.chunk.text,
+            )
+            for slot, c in numbered
+        ),
+    )
+    vectors = [(slot, c, c.vector) for slot, c in numbered if c.vector is not None]
+    coded = _codes_of([(slot, _checked(vector, embedding)) for slot, _, vector in vectors])
+    connection.executemany(
+        "INSERT INTO features VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            (slot, sum(c.terms.values()), *encode_terms(c.terms), *coded.get(slot, (b"", 0.0)))
+            for slot, c in numbered
+        ),
+    )
+    connection.executemany(
+        "INSERT INTO vectors VALUES (?, ?, ?)",
+        ((slot, vector.astype("<f4").tobytes(), c.embedding_key) for slot, c, vector in vectors),
+    )
+    _insert_sentences(connection, numbered, embedding)
+
+
+def _codes_of(
+    vectors: Sequence[tuple[int, NDArray[np.float32]]],
+) -> dict[int, tuple[bytes, float]]:
+    if not vectors:
+        return {}
+    codes, scales = quantize(np.stack([vector for _, vector in vectors]))
+    return {
+        slot: (codes[row].tobytes(), float(scales[row])) for row, (slot, _) in enumerate(vectors)
+    }
+
+
+def _insert_sentences(
+    connection: sqlite3.Connection,
+    numbered: Sequence[tuple[int, IndexedChunk]],
+    embedding: EmbeddingSpec | None,
+) -> None:
+    for slot, indexed in numbered:
+        if indexed.sentence_vectors is None or not len(indexed.sentence_vectors):
+            continue
+        codes, scales = quantize(_checked(indexed.sentence_vectors, embedding))
+        connection.execute(
+            "INSERT INTO sentences VALUES (?, ?, ?)",
+            (slot, codes.tobytes(), scales.astype("<f4").tobytes()),
+        )
+
+
+def _checked(vectors: NDArray[np.float32], embedding: EmbeddingSpec | None) -> NDArray[np.float32]:
+    if embedding is None or vectors.shape[-1] != embedding.dimensions:
+        expected = "no vectors" if embedding is None else f"{embedding.dimensions} dimensions"
+        raise IndexMismatchError(
+            f"A vector of {vectors.shape[-1]} dimensions was given to a generation with {expected}.",
+            hint="Run `evidencedesk reindex --model MODEL`.",
+        )
+    if not np.isfinite(vectors).all():
+        raise IndexMismatchError(
+            "An embedding model gave a vector that is not finite.",
+            hint="Run `evidencedesk models verify`.",
+        )
+    return vectors
