@@ -14,6 +14,7 @@ from pathlib import Path
 from evidencedesk.access import check_known_roles, parse_status
 from evidencedesk.adapters.models.cache import cache_directory, locate
 from evidencedesk.answering import OnFailure
+from evidencedesk.chunking import chunking_settings
 from evidencedesk.errors import IndexMismatchError, ModelError, ModelMissingError
 from evidencedesk.ingestion.metadata import AccessDefaults, DeclaredMetadata
 from evidencedesk.ingestion.sandbox import ParseLimits, ParserPool
@@ -25,13 +26,6 @@ from evidencedesk.settings import Settings
 from evidencedesk.text.analysis import NORMALISATION
 
 NO_MODEL = "none"
-
-_CHUNKING_OPTIONS = {
-    "structure": ("max_tokens", "overlap_sentences"),
-    "sentence": ("max_chars", "overlap_sentences"),
-    "fixed": ("overlap", "size"),
-    "paragraph": (),
-}
 
 
 class SystemClock:
@@ -102,8 +96,9 @@ class Models:
             return configured if wanted is not None else None
         if configured is not None and generation.state == "active":
             raise mismatch(wanted, configured.spec)
-        other = self.named(wanted.name).embedder
-        return other if other is not None and other.spec == wanted else None
+        self.named(wanted.name)
+        loaded = (model.embedder for model in self._loaded.values())
+        return next((one for one in loaded if one is not None and one.spec == wanted), None)
 
     def _load(self, name: str) -> LoadedModel:
         if name == NO_MODEL:
@@ -159,9 +154,7 @@ def chunking_with(
     settings: Settings, strategy: str, options: Mapping[str, int]
 ) -> ChunkingSettings:
     """``strategy`` with ``options``, and the settings' values for those not given."""
-    names = _CHUNKING_OPTIONS.get(strategy, ())
-    values = {name: getattr(settings.chunking, name) for name in names} | dict(options)
-    return ChunkingSettings(strategy, tuple(sorted(values.items())))
+    return chunking_settings(strategy, **{**settings.chunking.options_of(strategy), **options})
 
 
 def open_store(
@@ -231,27 +224,21 @@ def _parser_targets() -> Mapping[str, str]:
     }
 
 
-def generator_of(settings: Settings) -> Generator:
-    """The generator that the settings name."""
-    generator: Generator = adapter("generators", settings.generation.generator)()
-    return generator
-
-
 def answering_of(
     settings: Settings,
     store: Store,
     clock: Clock,
     embedder: Embedder | None,
     *,
+    generator: Generator,
     threshold: float | None = None,
-    generator: Generator | None = None,
 ) -> Answering:
     """What answers questions, with the values of the settings."""
     retrieval, generation = settings.retrieval, settings.generation
     return Answering(
         store=store,
         embedder=embedder,
-        generator=generator or generator_of(settings),
+        generator=generator,
         clock=clock,
         new_id=lambda: uuid.uuid4().hex,
         new_canary=lambda: secrets.token_hex(8),
