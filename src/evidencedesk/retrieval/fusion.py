@@ -32,11 +32,13 @@ def fuse(
         sentence_vectors: for each candidate, unit vectors of its sentences, (sentences, dimensions).
         question: unit vector of the question, (dimensions,).
     """
-    statistics = found.statistics
-    cosines = _blend(found.vector_scores, best_sentence_cosines(sentence_vectors, question))
-    dense = _standardise(cosines, statistics.vector_mean, statistics.vector_deviation)
-    scores = KEYWORD_WEIGHT * keyword_only(found) + VECTOR_WEIGHT * np.nan_to_num(dense, nan=0.0)
-    return np.round(_smooth(scores, found.vectors), _DECIMALS)
+    return np.round(_smooth(_fused(found, sentence_vectors, question), found.vectors), _DECIMALS)
+
+
+def without_sentences(found: Candidates, question: NDArray[np.float32]) -> NDArray[np.float64]:
+    """F before sentences are looked at: tells which candidates' sentences are worth reading."""
+    nothing = np.zeros((0, len(question)), np.float32)
+    return _fused(found, [nothing] * len(found.keys), question)
 
 
 def keyword_only(found: Candidates) -> NDArray[np.float64]:
@@ -62,6 +64,16 @@ def best_sentence_cosines(
 def ranking(scores: NDArray[np.float64]) -> NDArray[np.intp]:
     """Indices from the highest score down; equal scores keep the candidates' order."""
     return np.argsort(-scores, kind="stable")
+
+
+def _fused(
+    found: Candidates, sentence_vectors: list[NDArray[np.float32]], question: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    statistics = found.statistics
+    cosines = _blend(found.vector_scores, best_sentence_cosines(sentence_vectors, question))
+    dense = _standardise(cosines, statistics.vector_mean, statistics.vector_deviation)
+    fused: NDArray[np.float64] = KEYWORD_WEIGHT * keyword_only(found)
+    return fused + VECTOR_WEIGHT * np.nan_to_num(dense, nan=0.0)
 
 
 def _blend(chunk: NDArray[np.float64], sentence: NDArray[np.float64]) -> NDArray[np.float64]:

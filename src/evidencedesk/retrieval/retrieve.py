@@ -13,7 +13,7 @@ from evidencedesk.errors import ModelError
 from evidencedesk.model import Candidates, Chunk, Hit, Query, Retrieval, StoreQuery
 from evidencedesk.protocols import Embedder, Snapshot
 from evidencedesk.retrieval.calibration import SHIPPED, Calibration, Calibrations
-from evidencedesk.retrieval.fusion import fuse, keyword_only, ranking
+from evidencedesk.retrieval.fusion import fuse, keyword_only, ranking, without_sentences
 from evidencedesk.retrieval.sentences import (
     COSINE,
     KEYWORDS,
@@ -31,6 +31,9 @@ from evidencedesk.text.scripts import question_languages, unknown_script_share
 
 READ_CHUNKS = 3
 """Sentences are looked for in this many of the best chunks."""
+
+READ_CANDIDATES = 100
+"""Sentence vectors are read of this many of the best candidates; more changed no ranking measured."""
 
 MAX_UNKNOWN_SCRIPT = 0.3
 """Share of a question's letters outside the model's scripts above which the model is not asked."""
@@ -141,8 +144,12 @@ def _understand(query: Query, snapshot: Snapshot, embedder: Embedder | None) -> 
 def _scores(question: _Question, snapshot: Snapshot, found: Candidates) -> NDArray[np.float64]:
     if question.vector is None:
         return keyword_only(found)
-    sentence_vectors = snapshot.sentence_vectors([int(key) for key in found.keys])
-    return fuse(found, sentence_vectors, question.vector)
+    vectors = [np.zeros((0, len(question.vector)), np.float32)] * len(found.keys)
+    rows = ranking(without_sentences(found, question.vector))[:READ_CANDIDATES]
+    read = snapshot.sentence_vectors([int(found.keys[row]) for row in rows])
+    for row, sentences in zip(rows, read, strict=True):
+        vectors[row] = sentences
+    return fuse(found, vectors, question.vector)
 
 
 def _admitted(found: Candidates, scores: NDArray[np.float64], floors: Floors) -> list[int]:

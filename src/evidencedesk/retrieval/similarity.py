@@ -38,9 +38,9 @@ def token_similarity(
     asked = embedder.token_vectors([question], query=True)[0].vectors
     encoded = embedder.token_vectors([text[w[0].start : w[-1].end] for text, w in windows])
     rows = [
-        _best_cosines(asked, tokens, Span(span.start - window[0].start, span.end - window[0].start))
+        row
         for (_, window), tokens in zip(windows, encoded, strict=True)
-        for span in window
+        for row in _best_cosines(asked, tokens, window)
     ]
     return np.stack(rows) if rows else np.zeros((0, max(1, len(asked))))
 
@@ -64,18 +64,15 @@ def sentence_cosines(
 
 
 def _best_cosines(
-    question: NDArray[np.float32], tokens: TokenVectors, sentence: Span
-) -> NDArray[np.float64]:
-    inside = [
-        index
-        for index, span in enumerate(tokens.spans)
-        if span.start < sentence.end and sentence.start < span.end
-    ]
-    if not inside:
-        return np.zeros(len(question))
-    cosines = question.astype(np.float64) @ tokens.vectors[inside].astype(np.float64).T
-    best: NDArray[np.float64] = np.maximum(cosines.max(axis=1), 0.0)
-    return best
+    question: NDArray[np.float32], tokens: TokenVectors, window: Sequence[Span]
+) -> Iterator[NDArray[np.float64]]:
+    """For each sentence of a window that was encoded, its best cosine per question token."""
+    cosines = np.maximum(tokens.vectors @ question.T, 0.0).astype(np.float64)
+    starts = np.array([span.start for span in tokens.spans], np.int64) + window[0].start
+    ends = np.array([span.end for span in tokens.spans], np.int64) + window[0].start
+    for sentence in window:
+        inside = (starts < sentence.end) & (ends > sentence.start)
+        yield cosines[inside].max(axis=0, initial=0.0)
 
 
 def _windows(text: str, spans: Sequence[Span]) -> Iterator[list[Span]]:
