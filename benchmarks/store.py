@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -109,7 +110,9 @@ def measure(folder: Path, chunks: int, options: argparse.Namespace) -> dict[str,
     }
     if chunks <= 100_000:
         report["fts5"] = measure_fts5(folder / f"{chunks}.fts5.sqlite3", chunks, options.queries)
-    report["replace"] = measure_replacing(path, chunks, options.replacements)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        copy = shutil.copytree(path, Path(scratch) / path.name)
+        report["replace"] = measure_replacing(copy, chunks, options.replacements)
     return report
 
 

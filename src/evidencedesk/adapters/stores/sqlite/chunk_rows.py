@@ -74,14 +74,22 @@ def _insert_sentences(
     numbered: Sequence[tuple[int, IndexedChunk]],
     embedding: EmbeddingSpec | None,
 ) -> None:
-    for slot, indexed in numbered:
-        if indexed.sentence_vectors is None or not len(indexed.sentence_vectors):
-            continue
-        codes, scales = quantize(_checked(indexed.sentence_vectors, embedding))
-        connection.execute(
-            "INSERT INTO sentences VALUES (?, ?, ?)",
-            (slot, codes.tobytes(), scales.astype("<f4").tobytes()),
-        )
+    matrices = [
+        (slot, _checked(indexed.sentence_vectors, embedding))
+        for slot, indexed in numbered
+        if indexed.sentence_vectors is not None and len(indexed.sentence_vectors)
+    ]
+    if not matrices:
+        return
+    codes, scales = quantize(np.concatenate([matrix for _, matrix in matrices]))
+    ends = np.cumsum([len(matrix) for _, matrix in matrices]).tolist()
+    connection.executemany(
+        "INSERT INTO sentences VALUES (?, ?, ?)",
+        (
+            (slot, codes[start:end].tobytes(), scales[start:end].astype("<f4").tobytes())
+            for (slot, _), start, end in zip(matrices, [0, *ends], ends, strict=False)
+        ),
+    )
 
 
 def _checked(vectors: NDArray[np.float32], embedding: EmbeddingSpec | None) -> NDArray[np.float32]:

@@ -25,13 +25,11 @@ def hash_of(term: str) -> int:
 
 def encode_terms(terms: Mapping[str, int]) -> tuple[bytes, bytes]:
     """Hashes (uint64, ascending) and frequencies (uint32) of a chunk's terms, as bytes."""
-    frequencies: dict[int, int] = {}
-    for term, count in terms.items():
-        number = hash_of(term)
-        frequencies[number] = frequencies.get(number, 0) + count
-    numbers = sorted(frequencies)
-    counts = [frequencies[number] for number in numbers]
-    return np.array(numbers, "<u8").tobytes(), np.array(counts, "<u4").tobytes()
+    numbers = np.fromiter(map(hash_of, terms), "<u8", len(terms))
+    distinct, places = np.unique(numbers, return_inverse=True)
+    counts = np.zeros(len(distinct), "<u4")
+    np.add.at(counts, places, np.fromiter(terms.values(), "<u4", len(terms)))
+    return distinct.tobytes(), counts.tobytes()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
