@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from evidencedesk.access import AccessFilter, AccessRule
 from evidencedesk.adapters.stores.sqlite.access_classes import DEAD, read_rules
 from evidencedesk.adapters.stores.sqlite.connections import Files
+from evidencedesk.adapters.stores.sqlite.generations import read_generation
 from evidencedesk.adapters.stores.sqlite.parts import CAPACITY, Part, merge, read_parts
 from evidencedesk.adapters.stores.sqlite.schema import SLOTS_PER_GENERATION
 from evidencedesk.adapters.stores.sqlite.segments import SegmentError, SegmentRow, open_segment
@@ -65,18 +66,30 @@ class State:
         return found
 
 
-def read_position(connection: sqlite3.Connection) -> Position:
-    """Where the open transaction stands."""
+def read_position(connection: sqlite3.Connection, generation: int | None = None) -> Position:
+    """Where the open transaction stands, in ``generation`` or else in the active one.
+
+    Raises:
+        IndexingError: ``generation_missing``.
+    """
     row = connection.execute(
         "SELECT generations.id, sequence, layout, pruned FROM state, generations "
-        "WHERE generations.state = 'active'"
+        "WHERE coalesce(generations.id = ?, generations.state = 'active')",
+        (generation,),
     ).fetchone()
+    if row is None and generation is not None:
+        read_generation(connection, generation)
     return Position(*row)
 
 
-def refreshed(connection: sqlite3.Connection, files: Files, state: State | None) -> State:
+def refreshed(
+    connection: sqlite3.Connection,
+    files: Files,
+    state: State | None,
+    generation: int | None = None,
+) -> State:
     """The state that the open transaction sees, made from an older ``state`` where that is less work."""
-    position = read_position(connection)
+    position = read_position(connection, generation)
     if state is None or state.position.generation != position.generation:
         return load(connection, files, position)
     if state.position == position:

@@ -79,7 +79,7 @@ class SQLiteStore:
         self._pool = Pool(files, busy_timeout)
         self._products: Products = fastest_products()
         self._lock = threading.Lock()
-        self._state: State | None = None
+        self._states: dict[int | None, State] = {}
 
     @classmethod
     def open(
@@ -136,12 +136,16 @@ class SQLiteStore:
         return store
 
     @contextmanager
-    def read(self, *, access: AccessFilter) -> Iterator[SQLiteSnapshot]:
+    def read(
+        self, *, access: AccessFilter, generation: int | None = None
+    ) -> Iterator[SQLiteSnapshot]:
         """See ``protocols.Store.read``."""
         with self._pool.connection() as connection, reading(connection):
             # The transaction begins under the lock: so the state kept is never newer than it.
             with self._lock:
-                self._state = state = refreshed(connection, self._files, self._state)
+                known = self._states.get(generation)
+                state = refreshed(connection, self._files, known, generation)
+                self._states[generation] = state
             yield SQLiteSnapshot(connection, state, access, self._products)
 
     @contextmanager
