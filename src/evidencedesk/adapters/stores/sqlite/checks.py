@@ -25,6 +25,7 @@ def disagreements(connection: sqlite3.Connection, files: Files) -> Iterator[str]
         yield from (f"database: {line}" for line in found)
         return
     yield from _documents(connection)
+    yield from _history(connection)
     yield from _counts(connection)
     yield from _features(connection)
     for (generation,) in connection.execute("SELECT id FROM generations").fetchall():
@@ -48,6 +49,15 @@ def _documents(connection: sqlite3.Connection) -> Iterator[str]:
             yield f"{name}: access class {number} is not that of its rights"
         if (record.tenant, record.id) != (tenant, document_id):
             yield f"{name}: its record belongs to {record.id!r} of {record.tenant!r}"
+
+
+def _history(connection: sqlite3.Connection) -> Iterator[str]:
+    rows = connection.execute(
+        "SELECT id, content_hash, text FROM history JOIN documents USING (doc) ORDER BY number"
+    )
+    for document_id, content_hash, text in rows:
+        if content_hash_of(text) != content_hash:
+            yield f"document {document_id!r}: an earlier text does not have its hash {content_hash}"
 
 
 _COUNTS = (
@@ -77,6 +87,10 @@ _COUNTS = (
         "SELECT slot FROM chunks WHERE NOT EXISTS (SELECT 1 FROM placements "
         "WHERE placements.doc = chunks.doc AND slot BETWEEN first AND last)",
         "chunk in slot {}: belongs to no document",
+    ),
+    (
+        "SELECT number FROM history WHERE doc NOT IN (SELECT doc FROM documents)",
+        "earlier text number {}: belongs to no document",
     ),
     (
         "SELECT slot FROM chunks WHERE slot NOT IN (SELECT slot FROM features)",

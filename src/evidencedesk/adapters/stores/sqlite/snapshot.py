@@ -42,7 +42,8 @@ WHERE slot IN (SELECT value FROM json_each(?))
 _CHUNKS_OF_DOCUMENT = """
 SELECT slot, documents.class, record, ordinal, location, context, chunks.text
 FROM placements JOIN documents USING (doc) JOIN chunks ON slot BETWEEN first AND last
-WHERE placements.doc = ? AND generation = ? ORDER BY ordinal
+WHERE placements.doc = ?1 AND generation = ?2 AND ordinal = coalesce(?3, ordinal)
+ORDER BY ordinal
 """
 
 
@@ -116,9 +117,7 @@ class SQLiteSnapshot:
         document_id, _, ordinal = chunk_id.rpartition(":c")
         if not (ordinal.isascii() and ordinal.isdigit()) or ordinal != str(int(ordinal)):
             return None
-        found = [
-            chunk for chunk in self.document_chunks(document_id) if chunk.ordinal == int(ordinal)
-        ]
+        found = self._chunks_of(document_id, int(ordinal))
         return found[0] if found else None
 
     def document(self, document_id: str) -> Document | None:
@@ -133,11 +132,7 @@ class SQLiteSnapshot:
 
     def document_chunks(self, document_id: str) -> tuple[Chunk, ...]:
         """See ``protocols.Snapshot.document_chunks``."""
-        seen = self._seen(document_id)
-        if seen is None:
-            return ()
-        rows = self._connection.execute(_CHUNKS_OF_DOCUMENT, (seen[0], self._generation.id))
-        return tuple(chunk for _, chunk in self._decoded(rows))
+        return self._chunks_of(document_id, None)
 
     def documents(self) -> Iterator[DocumentRecord]:
         """See ``protocols.Snapshot.documents``."""
@@ -146,7 +141,7 @@ class SQLiteSnapshot:
             "FROM documents LEFT JOIN placements "
             "ON placements.doc = documents.doc AND generation = ? WHERE tenant = ? ORDER BY id",
             (self._generation.id, self._access.tenant),
-        )
+        ).fetchall()
         for number, record, chunks, vectors in rows:
             if number in self._view.admitted:
                 yield decode_record(record, chunks or 0, vectors or 0)
@@ -188,6 +183,14 @@ class SQLiteSnapshot:
             if number is None or number in self._view.admitted:
                 entries.append(decode_entry(entry))
         return tuple(entries)
+
+    def _chunks_of(self, document_id: str, ordinal: int | None) -> tuple[Chunk, ...]:
+        seen = self._seen(document_id)
+        if seen is None:
+            return ()
+        wanted = (seen[0], self._generation.id, ordinal)
+        rows = self._connection.execute(_CHUNKS_OF_DOCUMENT, wanted)
+        return tuple(chunk for _, chunk in self._decoded(rows))
 
     def _rows(self, keys: Sequence[int]) -> dict[int, Chunk]:
         rows = self._connection.execute(_CHUNKS, (json.dumps(keys),))
