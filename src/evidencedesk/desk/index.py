@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from pathlib import Path
 from evidencedesk import wiring
 from evidencedesk.access import AccessFilter, Principal, Status
 from evidencedesk.errors import IndexingError
+from evidencedesk.generator_wiring import generator_of
 from evidencedesk.ingestion.sandbox import ParserPool
 from evidencedesk.model import Finding
 from evidencedesk.pipeline import (
@@ -35,6 +37,7 @@ class OpenIndex:
         self.clock = clock
         self.models = wiring.Models(settings)
         self._generator = generator
+        self._made_generator = generator is None
         self._store: Store | None = None
         self._lock = threading.RLock()
 
@@ -51,9 +54,26 @@ class OpenIndex:
                 )
             return self._store
 
-    def close(self) -> None:
-        """Release the store."""
+    def generator(self) -> Generator:
+        """Who writes replies: the one given, else one made once from the settings.
+
+        Raises:
+            SettingsError: the settings name none that can be made.
+            ModelMissingError: an extra that is not installed, or a model file that is not there.
+        """
         with self._lock:
+            if self._generator is None:
+                self._generator = generator_of(self.settings, self.clock, os.environ)
+            return self._generator
+
+    def close(self) -> None:
+        """Release the store, and the generator if it was made here."""
+        with self._lock:
+            if self._made_generator and self._generator is not None:
+                close = getattr(self._generator, "close", None)
+                if close is not None:
+                    close()
+                self._generator = None
             if self._store is not None:
                 self._store.close()
                 self._store = None
@@ -100,8 +120,8 @@ class OpenIndex:
             store,
             self.clock,
             self.models.for_generation(generation),
+            generator=self.generator(),
             threshold=threshold,
-            generator=self._generator,
         )
 
     def examined(self) -> tuple[Finding, ...]:

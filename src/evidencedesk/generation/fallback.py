@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator as Iteration
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -21,16 +22,9 @@ class FallbackChain:
 
     name = "chain"
 
-    def __init__(self, generators: Sequence[Generator], unavailable: Sequence[str] = ()) -> None:
-        """Ask ``generators`` (one or more) in order.
-
-        Args:
-            generators: in order of preference.
-            unavailable: names of generators before the first that cannot be asked at all; every
-                reply names them among those that failed.
-        """
+    def __init__(self, generators: Sequence[Generator]) -> None:
+        """Ask ``generators`` (one or more) in order of preference."""
         self._generators = tuple(generators)
-        self._unavailable = tuple(unavailable)
 
     def generate(self, request: Request) -> Reply:
         """The first reply that is no failure."""
@@ -73,7 +67,7 @@ class FallbackChain:
         replies = [*failed, reply]
         return replace(
             reply,
-            fallback_from=(*self._unavailable, *(one.generator for one in failed)),
+            fallback_from=tuple(one.generator for one in failed),
             detail="; ".join(one.detail for one in replies if one.detail),
             attempts=sum(one.attempts for one in replies),
             usage=Usage(
@@ -84,7 +78,21 @@ class FallbackChain:
         )
 
 
-def stream_of(generator: Generator, request: Request) -> Iterator[StreamItem]:
+class UnavailableGenerator:
+    """Stands in a chain for a generator that may not be asked; its every reply is a failure."""
+
+    def __init__(self, name: str, detail: str) -> None:
+        """Be ``name``, which ``detail`` forbids to ask."""
+        self.name = name
+        self._detail = detail
+
+    def generate(self, request: Request) -> Reply:  # noqa: ARG002
+        """A failure without an attempt."""
+        detail = f"{self.name}: {self._detail}"
+        return Reply("", StopReason.ERROR, self.name, attempts=0, detail=detail)
+
+
+def stream_of(generator: Generator, request: Request) -> Iteration[StreamItem, None, None]:
     """The reply of any generator as a stream; one that cannot stream gives it whole."""
     if isinstance(generator, StreamingGenerator):
         yield from generator.stream(request)

@@ -3,7 +3,8 @@
 Nothing else composes stages. Read ``ingest_document`` and ``answer_question`` from top to bottom.
 """
 
-from evidencedesk.pipeline.answer import Answering, Explanation, answer_question, search
+from evidencedesk.pipeline.answer import answer_question, search
+from evidencedesk.pipeline.asking import Answering, Explanation
 from evidencedesk.pipeline.documents import Reading, chunk_folder, open_file, read_document
 from evidencedesk.pipeline.examine import examine
 from evidencedesk.pipeline.ingest import Indexing, Outcome, ingest_document, ingest_files
@@ -14,13 +15,24 @@ from evidencedesk.pipeline.run import (
     remove_document,
     run_ingestion,
 )
+from evidencedesk.pipeline.stream import (
+    AnswerEvent,
+    ClaimEvent,
+    RetrievedEvent,
+    StreamEvent,
+    stream_answer,
+)
 
 __all__ = [
+    "AnswerEvent",
     "Answering",
+    "ClaimEvent",
     "Explanation",
     "Indexing",
     "Outcome",
     "Reading",
+    "RetrievedEvent",
+    "StreamEvent",
     "answer_question",
     "check_chunking",
     "check_normalisation",
@@ -34,4 +46,5 @@ __all__ = [
     "remove_document",
     "run_ingestion",
     "search",
+    "stream_answer",
 ]

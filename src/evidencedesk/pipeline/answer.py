@@ -2,100 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from evidencedesk.access import DEFAULT_STATUSES, AccessFilter, Principal, Status
-from evidencedesk.answering import OnFailure, answer_from, has_evidence
-from evidencedesk.assembly import assemble
-from evidencedesk.errors import QuestionError
-from evidencedesk.generation import build_request
-from evidencedesk.generation.reply import RejectedReply, parse_reply
-from evidencedesk.model import (
-    Answer,
-    Check,
-    Chunk,
-    Evidence,
-    Location,
-    Query,
-    Reply,
-    Request,
-    Retrieval,
-    Span,
-    Verdict,
+from evidencedesk.answering import OnFailure
+from evidencedesk.generation.repair import Problem, is_repairable, repair_request
+from evidencedesk.model import Check, Reason, Reply, Retrieval, Usage
+from evidencedesk.pipeline.asking import (
+    Answering,
+    Asking,
+    Explanation,
+    Judged,
+    Prompted,
+    begin,
+    check_question,
+    find,
 )
-from evidencedesk.model.locate import Locator
-from evidencedesk.protocols import Clock, Embedder, Generator, Judge, Snapshot, Store
-from evidencedesk.retrieval import retrieve
-from evidencedesk.verification import verify
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Answering:
-    """What answers questions, and how.
-
-    Attributes:
-        store: the index.
-        embedder: model of the index's vectors, None for keywords only.
-        generator: who writes replies.
-        clock: measures how long each stage took.
-        new_id: makes the id of an answer.
-        new_canary: makes the random string put among the rules.
-        judge: second opinion on paraphrases, None for none.
-        languages: of questions whose script does not tell.
-        k: chunks kept as evidence.
-        candidates: best chunks by words, and by meaning, that are scored.
-        threshold: confidence below which there is no answer.
-        min_vector_score: floor on a chunk's cosine, None for none.
-        min_keyword_score: floor on a chunk's BM25, None for none.
-        evidence_tokens: budget of the evidence.
-        max_output_tokens: limit on a reply.
-        max_question_chars: longer questions are refused.
-        require: ``quoted`` or ``proven``.
-        on_failure: what one failed check does.
-        degraded: what is known to be missing before the question is asked.
-    """
-
-    store: Store
-    embedder: Embedder | None
-    generator: Generator
-    clock: Clock
-    new_id: Callable[[], str]
-    new_canary: Callable[[], str]
-    judge: Judge | None = None
-    languages: tuple[str, ...] = ("en",)
-    k: int = 8
-    candidates: int = 100
-    threshold: float = 0.5
-    min_vector_score: float | None = None
-    min_keyword_score: float | None = None
-    evidence_tokens: int = 1600
-    max_output_tokens: int = 1024
-    max_question_chars: int = 2000
-    require: Literal["quoted", "proven"] = "quoted"
-    on_failure: OnFailure = OnFailure.ABSTAIN
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Explanation:
-    """An answer with everything that led to it.
-
-    Attributes:
-        answer: the answer.
-        retrieval: what was found.
-        evidence: what the generator was shown, None when it was not asked.
-        request: what it was asked.
-        reply: what it replied, unverified.
-        verdict: what verification found.
-    """
-
-    answer: Answer
-    retrieval: Retrieval
-    evidence: Evidence | None = None
-    request: Request | None = None
-    reply: Reply | None = None
-    verdict: Verdict | None = None
+from evidencedesk.protocols import Judge
 
 
 def answer_question(
@@ -104,77 +28,72 @@ def answer_question(
     *,
     principal: Principal,
     statuses: Iterable[Status] = DEFAULT_STATUSES,
+    cancelled: Callable[[], bool] | None = None,
 ) -> Explanation:
     """Answer from what ``principal`` may see, or abstain with the reason.
 
     The index is read twice: once for evidence, and again after generation, so that a source that
     was changed, removed or closed meanwhile is not cited.
 
+    Args:
+        question: the question.
+        answering: what answers it.
+        principal: who asks.
+        statuses: statuses of documents looked at.
+        cancelled: asked again and again while a model is called; true stops the call.
+
     Raises:
         QuestionError: ``empty_question`` or ``question_too_long``.
         IndexingError: the index cannot be read; there is never an answer without it.
+        CallCancelledError: ``cancelled`` said so.
     """
-    text = check_question(question, answering.max_question_chars)
-    access = AccessFilter.for_principal(principal, statuses)
-    watch = _Stopwatch(answering.clock)
-    with answering.store.read(access=access) as snapshot:
-        retrieval = _retrieve(text, snapshot, answering)
-    watch.lap("retrieve")
-    answer_id = answering.new_id()
+    asking = begin(question, answering, principal=principal, statuses=statuses, cancelled=cancelled)
+    if asking.prompted is None:
+        return asking.abstained()
+    reply = answering.generator.generate(asking.prompted.request)
+    return settle(asking, asking.prompted, reply, answering.judge)
 
-    if not has_evidence(retrieval, answering.threshold):
-        answer = answer_from(
-            answer_id=answer_id,
-            question=text,
-            threshold=answering.threshold,
-            retrieval=retrieval,
-            timing_ms=watch.times(),
-        )
-        return Explanation(answer, retrieval)
 
-    evidence = assemble(retrieval, budget_tokens=answering.evidence_tokens)
-    request = build_request(
-        text,
-        evidence,
-        canary=answering.new_canary(),
-        max_output_tokens=answering.max_output_tokens,
-    )
-    reply = answering.generator.generate(request)
-    watch.lap("generate")
+def settle(asking: Asking, prompted: Prompted, reply: Reply, judge: Judge | None) -> Explanation:
+    """What comes of a reply, and of the one repair that ``on_failure`` may allow."""
+    asking.watch.lap("generate")
+    judged = asking.judged(reply, prompted, judge)
+    if asking.answering.on_failure is OnFailure.REPAIR and is_repairable(judged.reason):
+        judged = _repaired(asking, prompted, judged, judge)
+    return asking.concluded(judged, prompted)
 
-    draft = parse_reply(reply)
-    verdict = None
-    if not isinstance(draft, RejectedReply):
-        with answering.store.read(access=access) as snapshot:
-            sources = _Sources(snapshot)
-            verdict = verify(
-                draft,
-                evidence,
-                current=sources.current(evidence),
-                locate=sources.locate,
-                canary=request.canary,
-                require=answering.require,
-                judge=answering.judge,
-            )
-    watch.lap("verify")
-    answer = answer_from(
-        answer_id=answer_id,
-        question=text,
-        threshold=answering.threshold,
-        retrieval=retrieval,
-        evidence=evidence,
-        reply=reply,
-        verdict=verdict,
-        failure=draft.reason if isinstance(draft, RejectedReply) else None,
-        checks=(
-            (Check("reply", None, passed=False, detail=draft.detail),)
-            if isinstance(draft, RejectedReply)
-            else ()
+
+def _repaired(asking: Asking, prompted: Prompted, first: Judged, judge: Judge | None) -> Judged:
+    """The second reply, judged; it carries the attempts, tokens and cost of both."""
+    request = repair_request(prompted.request, first.reply, _problems(first))
+    reply = asking.answering.generator.generate(request)
+    asking.watch.lap("repair")
+    second = asking.judged(reply, prompted, judge)
+    passed = second.reason is Reason.OK
+    check = Check("repair", None, passed, f"asked once more, because of {first.reason.value}")
+    return replace(second, reply=_both(first.reply, reply), checks=(check, *second.checks))
+
+
+def _problems(judged: Judged) -> list[Problem]:
+    if judged.verdict is None or not judged.verdict.claims:
+        return [Problem(None, judged.reason)]
+    return [
+        Problem(number, claim.reason)
+        for number, claim in enumerate(judged.verdict.claims, start=1)
+        if claim.reason is not Reason.OK
+    ]
+
+
+def _both(first: Reply, second: Reply) -> Reply:
+    return replace(
+        second,
+        attempts=first.attempts + second.attempts,
+        usage=Usage(
+            first.usage.input_tokens + second.usage.input_tokens,
+            first.usage.output_tokens + second.usage.output_tokens,
+            first.usage.cost_usd + second.usage.cost_usd,
         ),
-        on_failure=answering.on_failure,
-        timing_ms=watch.times(),
     )
-    return Explanation(answer, retrieval, evidence, request, reply, verdict)
 
 
 def search(
@@ -194,77 +113,4 @@ def search(
     text = check_question(query, answering.max_question_chars)
     access = AccessFilter.for_principal(principal, statuses)
     with answering.store.read(access=access) as snapshot:
-        return _retrieve(text, snapshot, answering, k=k)
-
-
-def check_question(question: str, max_chars: int) -> str:
-    """The question without surrounding whitespace.
-
-    Raises:
-        QuestionError: ``empty_question`` when no letter or digit is in it; ``question_too_long``.
-    """
-    text = question.strip()
-    if not any(character.isalnum() for character in text):
-        raise QuestionError(
-            "The question is empty.",
-            code="empty_question",
-            hint="Ask in words, for example: How long do I have to return a bike?",
-        )
-    if len(text) > max_chars:
-        raise QuestionError(
-            f"The question has {len(text):,} characters; the limit is {max_chars:,}.",
-            code="question_too_long",
-            hint="Shorten it, or raise [retrieval] max_question_chars.",
-        )
-    return text
-
-
-def _retrieve(
-    text: str, snapshot: Snapshot, answering: Answering, k: int | None = None
-) -> Retrieval:
-    return retrieve(
-        Query(text, answering.languages),
-        snapshot,
-        answering.embedder,
-        k=answering.k if k is None else k,
-        candidates=answering.candidates,
-        min_vector_score=answering.min_vector_score,
-        min_keyword_score=answering.min_keyword_score,
-    )
-
-
-class _Sources:
-    """The cited chunks and their documents as they are now, for this reader."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-        self._locators: dict[str, Locator | None] = {}
-
-    def current(self, evidence: Evidence) -> Mapping[str, Chunk | None]:
-        """Each label's chunk as it is now; None when it is gone or closed."""
-        return {source.label: self._snapshot.chunk(source.chunk.id) for source in evidence.sources}
-
-    def locate(self, chunk: Chunk, span: Span) -> Location:
-        """The place of a span of the chunk's document."""
-        if chunk.document_id not in self._locators:
-            document = self._snapshot.document(chunk.document_id)
-            self._locators[chunk.document_id] = Locator(document) if document else None
-        locator = self._locators[chunk.document_id]
-        return locator.locate(span) if locator else chunk.location
-
-
-class _Stopwatch:
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._start = self._last = clock.monotonic()
-        self._laps: list[tuple[str, float]] = []
-
-    def lap(self, stage: str) -> None:
-        now = self._clock.monotonic()
-        self._laps.append((stage, round((now - self._last) * 1000, 3)))
-        self._last = now
-
-    def times(self) -> tuple[tuple[str, float], ...]:
-        """Milliseconds per stage so far, and in total."""
-        total = round((self._last - self._start) * 1000, 3)
-        return (*self._laps, ("total", total))
+        return find(text, snapshot, answering, k=k)

@@ -213,7 +213,9 @@ def _absolute(name: str, value: Any, base: Path) -> Any:
     if not isinstance(value, str) or not value or "://" in value:
         return value
     row = next(row for row in rows() if row.name == name)
-    looks_like_path = name == "embedding.model" and ("/" in value or value.startswith("."))
+    looks_like_path = (name == "embedding.model" and ("/" in value or value.startswith("."))) or (
+        name == "generation.model" and value.endswith(".gguf")
+    )
     if row.is_path or looks_like_path:
         return str(base / Path(value).expanduser())
     return value

@@ -127,13 +127,67 @@ class RetrievalTable(_Table):
         ("en",), "Languages of questions whose script does not tell; words are stemmed in each."
     )
     max_question_chars: int = _row(2000, "Longer questions are refused.", unit="characters", gt=0)
+    calibration: str | None = _row(
+        None,
+        "What `evidencedesk calibrate` wrote, instead of the calibration that ships.",
+        path=True,
+        sample="calibration.json",
+    )
 
 
 class GenerationTable(_Table):
     """Who writes the answer from the evidence."""
 
     generator: Name = _row(
-        "extractive", "`extractive` answers with sentences of the evidence; it needs no model."
+        "extractive",
+        "`extractive` answers with sentences of the evidence and needs no model; `openai` (any "
+        "endpoint of that kind), `anthropic` and `local` need the extra of that name. See docs/models.md.",
+    )
+    model: str | None = _row(
+        None, "The model's name at the provider; a GGUF file for `local`.", sample="gpt-4o-mini"
+    )
+    base_url: str | None = _row(
+        None,
+        "Address of the provider's API, instead of its own.",
+        sample="http://127.0.0.1:11434/v1",
+    )
+    api_key_env: str | None = _row(
+        None,
+        "Environment variable that holds the key. Not set: OPENAI_API_KEY or ANTHROPIC_API_KEY at "
+        "the provider's own address, none elsewhere.",
+        sample="MY_PROVIDER_KEY",
+    )
+    api_key_file: str | None = _row(
+        None, "File that holds the key, instead.", path=True, sample="/run/secrets/provider-key"
+    )
+    fallbacks: tuple[str, ...] = _row(
+        (),
+        "Asked in turn when the generator fails; the answer names those that did. Each is "
+        "`extractive` or NAME:MODEL, with @ADDRESS and #KEY_VARIABLE after it where needed.",
+    )
+    timeout_s: float = _row(
+        60.0, "One generator's reply takes no longer, retries included.", unit="seconds", gt=0
+    )
+    connect_timeout_s: float = _row(
+        5.0, "A connection is made in this time or not at all.", unit="seconds", gt=0
+    )
+    max_retries: int = _row(
+        2, "Calls after one that failed in a way that may pass.", unit="calls", ge=0
+    )
+    structured_output: Literal["auto", "schema", "prompt"] = _row(
+        "auto",
+        'How a model is held to the shape of a reply: "schema" by the provider, "prompt" by the '
+        'rules alone, "auto" by the provider where it can.',
+    )
+    temperature: float | None = _row(
+        None, "Of sampling, instead of the provider's own; 0 for `local`.", sample=0.0, ge=0, le=2
+    )
+    context_tokens: int = _row(8192, "Context window of a `local` model.", unit="tokens", gt=0)
+    threads: int = _row(
+        0, "Threads of a `local` model; 0 leaves it to llama.cpp.", unit="threads", ge=0
+    )
+    prices: str | None = _row(
+        None, "A TOML file with what models cost; its rows win.", path=True, sample="prices.toml"
     )
     evidence_tokens: int = _row(
         3000, "Evidence beyond this is left out, the weakest first.", unit="tokens", gt=0
@@ -149,11 +203,53 @@ class VerificationTable(_Table):
         '"quoted" shows a paraphrase whose quotes are verbatim and marks it so; "proven" shows only '
         "what stands in its quotes.",
     )
-    on_failure: Literal["abstain", "trim"] = _row(
+    on_failure: Literal["abstain", "repair", "trim"] = _row(
         "abstain",
-        'What one failed check does: "abstain" rejects the whole answer, "trim" drops the failing '
-        "statements and says so.",
+        'What one failed check does: "abstain" rejects the whole answer, "repair" asks the model once '
+        'more and tells it what failed, "trim" drops the failing statements and says so.',
     )
+
+
+class GateTable(_Table):
+    """What `eval gate` requires. Leaks and errors always fail it; what is not set is not asked."""
+
+    min_fact_coverage: float | None = _row(0.7, "Least share of expected facts shown.", ge=0, le=1)
+    max_wrong_shown: float | None = _row(0.1, "Largest share of wrong answers.", ge=0, le=1)
+    min_abstention_recall: float | None = _row(
+        0.8, "Least share of unanswerable questions not answered.", ge=0, le=1
+    )
+    min_quote_validity: float | None = _row(
+        1.0, "Least share of quotes that stand at their place.", ge=0, le=1
+    )
+    min_citation_recall: float | None = _row(
+        0.95, "Least share of statements that their citations bear out.", ge=0, le=1
+    )
+    min_citation_precision: float | None = _row(
+        None, "Least share of citations that are needed or suffice.", ge=0, le=1, sample=0.9
+    )
+    min_hit_place: float | None = _row(
+        0.9, "Least share of questions whose place was found.", ge=0, le=1
+    )
+    min_recall_at_5: float | None = _row(
+        None, "Least recall of documents among the first 5.", ge=0, le=1, sample=0.9
+    )
+    min_ndcg_at_10: float | None = _row(None, "Least nDCG@10.", ge=0, le=1, sample=0.9)
+    max_p95_ms: float | None = _row(
+        None, "Largest 95th percentile of the time per question.", unit="ms", gt=0, sample=500.0
+    )
+    max_stale: int = _row(0, "Most rows that may no longer fit the index.", unit="rows", ge=0)
+
+
+class EvaluationTable(_Table):
+    """Labelled questions, and what answers to them must be worth."""
+
+    golden_set: str | None = _row(
+        None,
+        "YAML or JSON Lines, or a BEIR folder. `reindex` compares on it before it switches.",
+        path=True,
+        sample="golden.yaml",
+    )
+    gate: GateTable = GateTable()
 
 
 class LocalAccess(_Table):
@@ -195,6 +291,7 @@ class Settings(_Table):
     generation: GenerationTable = GenerationTable()
     verification: VerificationTable = VerificationTable()
     access: AccessTable = AccessTable()
+    evaluation: EvaluationTable = EvaluationTable()
 
     def value(self, name: str) -> Any:
         """The value of the setting called ``name`` (``retrieval.k``)."""
