@@ -122,7 +122,7 @@ MAGNITUDES: Mapping[str, int] = MappingProxyType(
         **dict.fromkeys(_words("lakh lakhs lac লাখ লক্ষ लाख"), 100_000),
         **dict.fromkeys(
             _words(
-                "million millions mn mio millionen millón millones milhão milhões milione milioni miljoen"
+                "million millions mn mln mio millionen millón millones milhão milhões milione milioni miljoen"
                 " মিলিয়ন मिलियन مليون ملايين миллион миллионов млн"
             ),
             10**6,

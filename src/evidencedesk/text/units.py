@@ -136,7 +136,7 @@ _SYMBOLS: Mapping[str, Mapping[str, str]] = {
 }
 
 _MONEY: Mapping[str, str] = {
-    "$": "$ dollar dollars dólar dólares دولار ডলার डॉलर 美元 доллар долларов",
+    "$": "$ dollar dollars buck bucks dólar dólares دولار ডলার डॉलर 美元 доллар долларов",
     "USD": "usd us$", "CAD": "cad c$ ca$", "AUD": "aud a$ au$", "NZD": "nzd nz$",
     "HKD": "hkd hk$", "SGD": "sgd s$",
     "EUR": "€ eur euro euros euró ইউরো यूरो يورو 欧元 евро",

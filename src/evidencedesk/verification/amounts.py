@@ -14,10 +14,13 @@ from evidencedesk.text.numerals import NUMERAL, plain_spelling
 from evidencedesk.text.quantity import Kind, Quantities, Quantity
 from evidencedesk.text.unit_reading import WORD
 from evidencedesk.text.units import CURRENCY_SIGNS, dimensions_agree, units_named
+from evidencedesk.verification.bounds import bound_holds
 from evidencedesk.verification.passages import Passage
 
 _DAY = Fraction(86400)
 _LONG_NUMBER = 6
+_PERIOD = re.compile(r"(?P<kind>[QqHh])(?P<number>[1-4])")
+_ORDINAL_NAMES = ("first|1st", "second|2nd", "third|3rd", "fourth|4th")
 _LOSS = re.compile(
     r"\b(?:loss|losses|deficit|negative|minus|below zero|fell|fall|falls|declin\w+|decreas\w+|dropp?\w*"
     r"|reduc\w+|lower\w*|shrank|verlust\w*|sank|gesunken|rückgang\w*|pérdida\w*|perte\w*)\b",
@@ -87,14 +90,17 @@ class Present:
 def missing_amounts(claim: Quantities, present: Present) -> list[str]:
     """Quantities of ``claim``, as written, that no quote holds; else rates that contradict.
 
-    A word that often is no number (``one``, ``first``) counts only with a unit behind it.
+    A word that often is no number (``one``, ``first``) counts only with a unit behind it. A bound
+    (``more than 1,000``) counts as there when a value that satisfies it is.
     """
     tells_loss = _LOSS.search(claim.text) is not None
     signless = tells_loss or present.tells_loss
     missing = [
         one.written
         for one in claim.found
-        if not one.weak and not _is_there(one, present, signless=signless)
+        if not one.weak
+        and not _is_there(one, present, signless=signless)
+        and not bound_holds(claim.text, one, present.found, present.text)
     ]
     return missing or _contradicting_rates(claim.text, present)
 
@@ -117,7 +123,8 @@ def numbers_unsupported(answer: Answer) -> tuple[str, ...]:
 
 def _is_there(claimed: Quantity, present: Present, *, signless: bool) -> bool:
     if claimed.kind is Kind.IDENTIFIER and not claimed.version:
-        return _identifier_is_there(claimed.written, present)
+        is_there = _identifier_is_there(claimed.written, present)
+        return is_there or _period_is_there(claimed.written, present)
     if any(_bears_out(claimed, one, present, signless=signless) for one in present.found):
         return True
     is_long = len(claimed.written) >= _LONG_NUMBER and claimed.written.isdigit()
@@ -137,6 +144,16 @@ def _identifier_is_there(written: str, present: Present) -> bool:
             return True
         start = present.squeezed.find(wanted, start + 1)
     return False
+
+
+def _period_is_there(written: str, present: Present) -> bool:
+    """``Q3`` where the source says third quarter, ``H1`` where it says first half; and back."""
+    match = _PERIOD.fullmatch(written)
+    if match is None:
+        return False
+    name = "quarter" if match["kind"] in "Qq" else "half"
+    ordinals = _ORDINAL_NAMES[int(match["number"]) - 1]
+    return re.search(rf"\b(?:{ordinals})[ -]{name}", present.text, re.IGNORECASE) is not None
 
 
 def _bears_out(claimed: Quantity, one: Quantity, present: Present, *, signless: bool) -> bool:

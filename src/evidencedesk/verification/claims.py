@@ -22,7 +22,7 @@ from evidencedesk.verification.amounts import Present, missing_amounts
 from evidencedesk.verification.content import content_words, coverage
 from evidencedesk.verification.contrasts import turned_word
 from evidencedesk.verification.markdown import without_marks
-from evidencedesk.verification.names import missing_name
+from evidencedesk.verification.names import missing_names
 from evidencedesk.verification.passages import Passage, language_of
 from evidencedesk.verification.polarity import contradicts
 from evidencedesk.verification.swaps import swapped_value
@@ -151,8 +151,8 @@ def _comparison(claim: _Claim) -> str | None:
 
 def _names(claim: _Claim) -> str | None:
     support = " ".join(f"{passage.sentence} {passage.framing}" for passage in claim.passages)
-    name = missing_name(claim.text, support, claim.lang)
-    return f"the name {name!r} is not in the source" if name else None
+    missing = missing_names(claim.text, support, claim.lang)
+    return f"the name {missing[0].name!r} is not in the source" if missing else None
 
 
 def _content(claim: _Claim) -> str | None:

@@ -15,7 +15,7 @@ before|until|prior to|by(?= (?:\\d|the end|noon|midnight))|vor|antes|avant : aft
 increas\\w+|ris(?:e|es|en|ing)|rose|gr[eo]w\\w*|gain\\w*|climb\\w*|steig\\w*|stieg\\w* : decreas\\w+|fall(?:s|en|ing)?|fell|declin\\w+|dropp?(?:ed|s|ing)?|shrank|shrunk|sank|sink\\w*|fiel\\w*
 higher|greater|larger|bigger|longer|taller|faster|stronger|höher|größer : lower|smaller|shorter|slower|weaker|niedriger|kleiner
 earlier|früher : later|später
-earliest|first|oldest : latest|last|newest|youngest
+earliest|first|oldest : latest|last(?! (?:year|quarter|month|week|night|time))|newest|youngest
 highest|largest|biggest|longest|most|best|fastest : lowest|smallest|shortest|least|fewest|worst|slowest
 begins?|began|starts?|started|opens?|opened|beginnt|begann : ends?|ended|clos(?:e|es|ed)|finish(?:es|ed)?|endet|endete
 always|immer|siempre|toujours : sometimes|occasionally|rarely|seldom|usually|manchmal
@@ -63,7 +63,7 @@ _EVERY = re.compile(
     r"\b(?:all|every|everyone|everybody|any|each|always|alle[nrms]?|jede[nrms]?|todos|todas|tous|toutes|tutti|tutte)\b"
 )
 _SOME = re.compile(
-    r"\b(?:some|most|many|several|few|certain|only|partly|part of|half|einige\w*|manche\w*|viele|algunos|algunas|certain(?:s|es)|alcuni|only)\b"
+    r"\b(?:some|most|many|several|(?<!a )few|certain|only|partly|part of|half|einige\w*|manche\w*|viele|algunos|algunas|certain(?:s|es)|alcuni|only)\b"
 )
 
 

@@ -8,7 +8,9 @@ import unicodedata
 from evidencedesk.model import Evidence
 
 _AROUND = "[](){}<>【】〔〕「」«»\"'`* \t\n"
-_LABEL = re.compile(r"(?:(?:sources?|src)[ :#]*)?(?:s[ #-]?)?(?P<number>[1-9]\d{0,5})", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:(?:sources?|src)[ :#]*)?(?:s[ #-]?)?(?P<number>[1-9]\d{0,5})", re.IGNORECASE
+)
 _RANGE = re.compile(r"(?P<first>.+?)\s*(?:-|\.\.\.?|to)\s*(?P<last>.+)", re.IGNORECASE)
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−", "-"))
 _LONGEST = 200

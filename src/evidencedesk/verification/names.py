@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from evidencedesk.text.abbreviations import NEVER_LAST
 from evidencedesk.text.folding import fold_text
@@ -37,8 +38,15 @@ _GERMAN = re.compile(
 )
 
 
-def missing_name(claim: str, support: str, lang: str) -> str | None:
-    """The first name of ``claim`` that does not occur in ``support``, or None.
+class MissingName(NamedTuple):
+    """A name that is not there, and where it stands in the claim."""
+
+    name: str
+    start: int
+
+
+def missing_names(claim: str, support: str, lang: str) -> tuple[MissingName, ...]:
+    """The names of ``claim`` that do not occur in ``support``, in order.
 
     A name is a capitalised word inside a sentence, or one in capitals anywhere. In languages that
     capitalise every noun only the latter count. A derived form (``German`` for ``Germany``), initials
@@ -46,14 +54,18 @@ def missing_name(claim: str, support: str, lang: str) -> str | None:
     """
     every_noun = lang.split("-", 1)[0] in _NO_CAPITAL_NAMES or len(_GERMAN.findall(claim)) >= 2
     names = [
-        match[0]
+        match
         for match in _TOKEN.finditer(claim)
         if match[0][0].isupper() and _is_name(claim, match, every_noun=every_noun)
     ]
     if not names:
-        return None
+        return ()
     present = _present(support)
-    return next((name for name in names if not _is_present(name, present, support)), None)
+    return tuple(
+        MissingName(match[0], match.start())
+        for match in names
+        if not _is_present(match[0], present, support)
+    )
 
 
 def _is_name(claim: str, match: re.Match[str], *, every_noun: bool) -> bool:
@@ -83,6 +95,8 @@ def _present(support: str) -> frozenset[str]:
 
 def _is_present(name: str, present: frozenset[str], support: str) -> bool:
     folded = re.sub(r"(?:'s|')$", "", fold_text(name))
+    if folded.replace(".", "") in present:
+        return True
     parts = [part for part in re.split(r"['&.-]", folded) if part]
     if folded in present or (parts and all(part in present for part in parts)):
         return True

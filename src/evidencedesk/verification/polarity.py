@@ -30,8 +30,8 @@ _ANSWER = re.compile(
     r"^(?:no|yes|nein|ja|non|oui|sí|si|não|sim|nee|না|হ্যাঁ|नहीं|हाँ|لا|نعم|нет|да|不|是的?)\s?[,.:;!،।，。]\s*"
 )
 _NEGATIONS = re.compile(
-    r"\b(?:not|no|never|none|neither|without|cannot|nobody|nothing|nowhere|unable|impossible|prohibit\w*"
-    r"|forbid\w*|forbade|ban|bans|banned|disallow\w*|lacks?|lacking|lacked|fail|fails|failed|refus\w+|denie[sd]|deny"
+    r"\b(?:not|no(?!\.? ?\d)|never|none|neither|without|cannot|nobody|nothing|nowhere|unable|impossible|prohibit\w*"
+    r"|forbid\w*|forbade|ban(?:s|ned|ning)?|disallow\w*|lacks?|lacking|lacked|fail|fails|failed|refus\w+|denie[sd]|deny"
     r"|declin(?:e|ed|es) to|unless|ineligible|excluding|excluded|excludes"
     r"|nicht|keine?[nrms]?|nie|niemals|ohne|weder|niemand|nichts|unmöglich|verboten|untersagt"
     r"|nunca|sin|ningún|ningun[oa]|tampoco|jamás|nada|prohibid[oa]s?"

@@ -16,6 +16,8 @@ from evidencedesk.text.quantity import Kind, Quantities, Quantity
 from evidencedesk.text.sentences import sentences
 from evidencedesk.verification.content import content_words, coordinated_parts
 
+_MOST_PARTS = 8
+
 
 @dataclass(frozen=True, slots=True)
 class _Part:
@@ -30,7 +32,7 @@ def swapped_value(claim: Quantities, support: Sequence[str], lang: str) -> str |
     if all(one.weak for one in claim.found):
         return None
     told = [part for text in support for part in _parts(text, lang)]
-    if len(told) < 2:
+    if not 2 <= len(told) <= _MOST_PARTS:
         return None
     for said in _parts(claim.text, lang):
         for value in said.values:
