@@ -211,7 +211,7 @@ class VerificationTable(_Table):
 
 
 class GateTable(_Table):
-    """What `eval gate` requires. Leaks and errors always fail it; what is not set is not asked."""
+    """What `eval gate` requires; a least of 0 and a largest of 1 ask nothing. Leaks always fail it."""
 
     min_fact_coverage: float | None = _row(0.7, "Least share of expected facts shown.", ge=0, le=1)
     max_wrong_shown: float | None = _row(0.1, "Largest share of wrong answers.", ge=0, le=1)
