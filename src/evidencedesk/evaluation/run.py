@@ -111,7 +111,11 @@ def conditions_of(
     return Conditions(
         golden_set=golden.name,
         golden_digest=golden.digest,
-        settings={row.name: _plain(desk.settings.value(row.name)) for row in rows()},
+        settings={
+            row.name: _plain(desk.settings.value(row.name))
+            for row in rows()
+            if not row.table.startswith("evaluation")
+        },
         index="sha256:" + hashlib.sha256(repr(described).encode()).hexdigest(),
         generation=generation.id,
         embedding=f"{embedding.name} {embedding.revision}" if embedding else "",
