@@ -9,7 +9,7 @@ Example:
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -42,10 +42,12 @@ from evidencedesk.model import (
 )
 from evidencedesk.pipeline import (
     Explanation,
+    StreamEvent,
     answer_question,
     remove_document,
     run_ingestion,
     search,
+    stream_answer,
 )
 from evidencedesk.protocols import Clock, Generator
 from evidencedesk.settings import Settings
@@ -188,6 +190,30 @@ class Desk:
         return self.explain(
             question, principal=principal, statuses=statuses, threshold=threshold
         ).answer
+
+    def ask_stream(
+        self,
+        question: str,
+        *,
+        principal: Principal,
+        statuses: Iterable[Status] = DEFAULT_STATUSES,
+        threshold: float | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Iterator[StreamEvent]:
+        """What was found, then each claim once it has been verified, then the answer.
+
+        The last event decides: it is what ``ask`` answers, and an abstention takes back what was
+        shown. Closing the iterator, or a true ``cancelled()``, stops the model's call.
+
+        Raises:
+            QuestionError: ``empty_question`` or ``question_too_long``.
+            IndexingError: the index cannot be read.
+            CallCancelledError: ``cancelled`` said so.
+        """
+        answering = self._index.answering(threshold)
+        return stream_answer(
+            question, answering, principal=principal, statuses=statuses, cancelled=cancelled
+        )
 
     def explain(
         self,
