@@ -80,6 +80,10 @@ _TELLING = frozenset(
     {"a", "an", *HALVES, *HALF_MORE, *NUMBER_WORDS, *ORDINALS, *MONTHS, *_CLOCK_WORDS}
 )
 
+_WORDS = frozenset({"word", "other"})
+_LONG_WORD = 7
+"""German compounds that name a number are at least this long."""
+
 _Read = tuple[tuple[Quantity, ...], int]
 
 
@@ -106,7 +110,11 @@ class _Reader:
         position = 0
         while match := _TOKEN.search(self.text, position):
             kind = match.lastgroup
-            if kind in {"word", "other"}:
+            if kind in _WORDS:
+                word = match[0]
+                if len(word) < _LONG_WORD and word.casefold() not in _TELLING:
+                    position = match.end()
+                    continue
                 read, position = self._word(match)
                 while read and found and found[-1].start >= read[0].start:
                     found.pop()
@@ -223,7 +231,7 @@ class _Reader:
 
     def _word(self, match: re.Match[str]) -> _Read:
         word = match[0].casefold()
-        if word not in _TELLING and (len(word) < 7 or word_value(word) is None):
+        if word not in _TELLING and (len(word) < _LONG_WORD or word_value(word) is None):
             return (), match.end()
         if word in MONTHS:
             dates = self._dates(match, word, MONTHS[word])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 _HIDDEN = "\u200b"
+_ANY_MARK = re.compile(r"[*_`~#>|\\\[<]|-{3}")
 _MARKS = re.compile(
     r"""
     (?P<link>!?\[(?P<label>[^\[\]\n]*)\]\([^()\s]*(?:\s+["'][^"'\n]*["'])?\))
@@ -29,6 +30,8 @@ _MARKS = re.compile(
 
 def without_marks(text: str) -> str:
     """``text`` with marks replaced by invisible characters or spaces: same length, same offsets."""
+    if not _ANY_MARK.search(text):
+        return text
     return _MARKS.sub(_hide, text)
 
 
