@@ -21,7 +21,7 @@ GROUPS = (("bike",), ("rain", "gear"))
 
 def state_of(store: SQLiteStore) -> State:
     """The state that readers of the active generation share."""
-    return store._states[None]
+    return store._states[1]
 
 
 def segments(path: Path) -> list[Path]:

@@ -41,7 +41,7 @@ OpenSQLite = Callable[..., SQLiteStore]
 
 def state_of(store: SQLiteStore) -> State:
     """The state that readers of the active generation share."""
-    return store._states[None]
+    return store._states[1]
 
 
 def opened(path: Path, compact_after: int = 6) -> SQLiteStore:

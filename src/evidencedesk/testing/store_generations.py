@@ -37,6 +37,23 @@ class GenerationContract(StoreCase):
             assert result.vectors.shape == (2, DIMENSIONS)
         assert texts(store, "a") == ["bike fee", "rain"]
 
+    def test_any_live_generation_can_be_read_by_its_number(self, store: Store) -> None:
+        document = put(store, "a", "bike fee", "rain")
+        with store.write() as writer:
+            writer.begin_generation(OTHER_SPEC, _CHUNKING, "2")
+            writer.put_chunks(2, "default", "a", make_chunks(document, OTHER_SPEC)[:1])
+        for _ in range(2):
+            for number, expected in ((1, 2), (2, 1), (None, 2)):
+                with store.read(access=AS_STAFF, generation=number) as snapshot:
+                    assert snapshot.generation.id == (number or 1)
+                    assert len(snapshot.document_chunks("a")) == expected
+                    result = snapshot.search(StoreQuery((("bike",), ("rain",)), None, 9))
+                    assert len(result.keys) == expected
+                    assert [record.chunks for record in snapshot.documents()] == [expected]
+        with pytest.raises(IndexingError) as missing, store.read(access=AS_STAFF, generation=7):
+            pass
+        assert missing.value.code == "generation_missing"
+
     def test_switch_and_back(self, store: Store) -> None:
         document = put(store, "a", "bike fee", "rain")
         with store.write() as writer:

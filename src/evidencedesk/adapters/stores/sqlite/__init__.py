@@ -1,5 +1,6 @@
 """The embedded store on SQLite."""
 
-from evidencedesk.adapters.stores.sqlite.store import IndexInfo, SQLiteStore
+from evidencedesk.adapters.stores.sqlite.info import IndexInfo
+from evidencedesk.adapters.stores.sqlite.store import SQLiteStore
 
 __all__ = ["IndexInfo", "SQLiteStore"]

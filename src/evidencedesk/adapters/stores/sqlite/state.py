@@ -83,13 +83,9 @@ def read_position(connection: sqlite3.Connection, generation: int | None = None)
 
 
 def refreshed(
-    connection: sqlite3.Connection,
-    files: Files,
-    state: State | None,
-    generation: int | None = None,
+    connection: sqlite3.Connection, files: Files, state: State | None, position: Position
 ) -> State:
-    """The state that the open transaction sees, made from an older ``state`` where that is less work."""
-    position = read_position(connection, generation)
+    """The state at ``position``, made from an older ``state`` where that is less work."""
     if state is None or state.position.generation != position.generation:
         return load(connection, files, position)
     if state.position == position:

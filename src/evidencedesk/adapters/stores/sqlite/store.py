@@ -6,7 +6,6 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
@@ -23,38 +22,17 @@ from evidencedesk.adapters.stores.sqlite.connections import (
     transaction,
 )
 from evidencedesk.adapters.stores.sqlite.generations import add_generation, read_generations
+from evidencedesk.adapters.stores.sqlite.info import IndexInfo, read_info
 from evidencedesk.adapters.stores.sqlite.similarity import Products, fastest_products
 from evidencedesk.adapters.stores.sqlite.snapshot import SQLiteSnapshot
-from evidencedesk.adapters.stores.sqlite.state import State, refreshed
+from evidencedesk.adapters.stores.sqlite.state import State, read_position, refreshed
 from evidencedesk.adapters.stores.sqlite.writer import SQLiteWriter
-from evidencedesk.model import ChunkingSettings, EmbeddingSpec, Generation
+from evidencedesk.model import ChunkingSettings, EmbeddingSpec
 from evidencedesk.protocols import Clock
 
 _DATABASE_HEADER = b"SQLite format 3\0"
+_STATES_KEPT = 2
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class IndexInfo:
-    """What an index records of itself.
-
-    Attributes:
-        path: its folder.
-        schema_version: of the database.
-        facts: time and circumstances of its creation.
-        generations: all live ones, by id.
-        documents: how many there are, in all tenants.
-        chunks: how many chunks each generation has, by its id.
-        bytes: size of all files.
-    """
-
-    path: Path
-    schema_version: int
-    facts: Mapping[str, str]
-    generations: tuple[Generation, ...]
-    documents: int
-    chunks: Mapping[int, int] = field(default_factory=dict)
-    bytes: int = 0
 
 
 class SQLiteStore:
@@ -79,7 +57,7 @@ class SQLiteStore:
         self._pool = Pool(files, busy_timeout)
         self._products: Products = fastest_products()
         self._lock = threading.Lock()
-        self._states: dict[int | None, State] = {}
+        self._states: dict[int, State] = {}
 
     @classmethod
     def open(
@@ -143,9 +121,7 @@ class SQLiteStore:
         with self._pool.connection() as connection, reading(connection):
             # The transaction begins under the lock: so the state kept is never newer than it.
             with self._lock:
-                known = self._states.get(generation)
-                state = refreshed(connection, self._files, known, generation)
-                self._states[generation] = state
+                state = self._refreshed(connection, generation)
             yield SQLiteSnapshot(connection, state, access, self._products)
 
     @contextmanager
@@ -179,23 +155,20 @@ class SQLiteStore:
     def info(self) -> IndexInfo:
         """What the index records of itself, for its operator."""
         with self._pool.connection() as connection, reading(connection):
-            return IndexInfo(
-                path=self._files.folder,
-                schema_version=schema.version_of(connection),
-                facts=dict(connection.execute("SELECT name, value FROM facts")),
-                generations=read_generations(connection),
-                documents=connection.execute("SELECT count(*) FROM documents").fetchone()[0],
-                chunks=dict(
-                    connection.execute(
-                        "SELECT generation, sum(last - first + 1) FROM placements GROUP BY generation"
-                    )
-                ),
-                bytes=sum(f.stat().st_size for f in self._files.folder.rglob("*") if f.is_file()),
-            )
+            return read_info(connection, self._files)
 
     def close(self) -> None:
         """See ``protocols.Store.close``; may be called twice."""
         self._pool.close()
+
+    def _refreshed(self, connection: sqlite3.Connection, generation: int | None) -> State:
+        position = read_position(connection, generation)
+        known = self._states.pop(position.generation, None)
+        state = refreshed(connection, self._files, known, position)
+        self._states[position.generation] = state
+        if len(self._states) > _STATES_KEPT:
+            del self._states[next(iter(self._states))]
+        return state
 
     def _begin(
         self,
