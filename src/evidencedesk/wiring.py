@@ -20,8 +20,10 @@ from evidencedesk.ingestion.metadata import AccessDefaults, DeclaredMetadata
 from evidencedesk.ingestion.sandbox import ParseLimits, ParserPool
 from evidencedesk.model import ChunkingSettings, EmbeddingSpec, Finding, Generation
 from evidencedesk.pipeline import Answering, Reading
+from evidencedesk.pipeline.calibrations import read_calibrations
 from evidencedesk.protocols import Clock, Embedder, Generator, Store
 from evidencedesk.registry import adapter, adapter_names, adapter_target, load
+from evidencedesk.retrieval import SHIPPED, Calibrations
 from evidencedesk.settings import Settings
 from evidencedesk.text.analysis import NORMALISATION
 
@@ -224,6 +226,16 @@ def _parser_targets() -> Mapping[str, str]:
     }
 
 
+def calibrations_of(settings: Settings) -> Calibrations:
+    """The calibrations that the settings name, else those that ship.
+
+    Raises:
+        SettingsError: ``calibration_missing`` or ``calibration_unreadable``.
+    """
+    path = settings.retrieval.calibration
+    return SHIPPED if path is None else read_calibrations(Path(path))
+
+
 def answering_of(
     settings: Settings,
     store: Store,
@@ -248,6 +260,7 @@ def answering_of(
         threshold=retrieval.threshold if threshold is None else threshold,
         min_vector_score=retrieval.min_vector_score,
         min_keyword_score=retrieval.min_keyword_score,
+        calibrations=calibrations_of(settings),
         evidence_tokens=generation.evidence_tokens,
         max_output_tokens=generation.max_output_tokens,
         max_question_chars=retrieval.max_question_chars,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +26,14 @@ from evidencedesk.access import (
     parse_status,
 )
 from evidencedesk.desk.index import OpenIndex
-from evidencedesk.desk.rebuilding import ReindexReport, discard_spare, rebuild_index, roll_back
+from evidencedesk.desk.rebuilding import (
+    Rebuild,
+    ReindexReport,
+    discard_spare,
+    rebuild_index,
+    roll_back,
+    trial_index,
+)
 from evidencedesk.desk.versions import diff_versions, found_or_raise
 from evidencedesk.ingestion.watch import watch
 from evidencedesk.model import (
@@ -360,25 +368,46 @@ class Desk:
         options: Mapping[str, int] | None = None,
         yes: bool = False,
         progress: ProgressCallback | None = None,
+        approve: Callable[[Desk], bool] | None = None,
     ) -> ReindexReport:
         """Build a generation with another model or chunking beside the one that answers, and switch.
 
         A rebuild that was interrupted before is dropped first; its vectors come from the cache.
 
         Args:
-            model: semantic model, or ``none``; that of the settings when None.
-            strategy: chunking strategy; that of the settings when None.
+            model: semantic model, or ``none``; of the settings when None, like the others.
+            strategy: chunking strategy.
             options: the strategy's options.
             yes: switch although no golden set has compared the two.
             progress: told of every document.
+            approve: judges the rebuild before it answers; not asked with ``yes``.
 
         Raises:
-            UsageError: ``reindex_unconfirmed`` without ``yes``.
+            UsageError: ``reindex_unconfirmed`` with neither ``yes`` nor ``approve``.
+            IndexingError: ``reindex_worse`` when it was not approved of.
             ModelError: the model cannot be had.
         """
         return rebuild_index(
-            self._index, model=model, strategy=strategy, options=options, yes=yes, progress=progress
+            self._index,
+            Rebuild(model, strategy, options or {}),
+            yes=yes,
+            progress=progress,
+            approve=approve and (lambda index: approve(self._over(index))),
         )
+
+    @contextmanager
+    def trial(self, settings: Settings, progress: ProgressCallback | None = None) -> Iterator[Desk]:
+        """The desk as it would answer with other ``settings``, chunking and model included.
+
+        Where those two differ a rebuild is made and dropped. Raises what ``reindex`` raises.
+        """
+        with trial_index(self._index, settings, progress) as index:
+            yield self._over(index)
+
+    def _over(self, index: OpenIndex) -> Desk:
+        desk = Desk(self.path, index.settings, self._clock)
+        desk._index = index
+        return desk
 
     def rollback(self) -> Generation:
         """Switch back to the generation that answered before the last ``reindex``.

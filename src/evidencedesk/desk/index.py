@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evidencedesk import wiring
 from evidencedesk.access import AccessFilter, Principal, Status
+from evidencedesk.desk.pinned import PinnedStore
 from evidencedesk.errors import IndexingError
 from evidencedesk.generator_wiring import generator_of
 from evidencedesk.ingestion.sandbox import ParserPool
@@ -65,6 +66,17 @@ class OpenIndex:
             if self._generator is None:
                 self._generator = generator_of(self.settings, self.clock, os.environ)
             return self._generator
+
+    def with_settings(self, settings: Settings) -> OpenIndex:
+        """The same index, opened anew with other settings."""
+        given = None if self._made_generator else self._generator
+        return OpenIndex(self.path, settings, self.clock, given)
+
+    def pinned(self, generation: int) -> OpenIndex:
+        """The same index as ``generation`` would answer; for reading, while this one is open."""
+        other = self.with_settings(self.settings)
+        other.models, other._store = self.models, PinnedStore(self.store(), generation)  # noqa: SLF001
+        return other
 
     def close(self) -> None:
         """Release the store, and the generator if it was made here."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from evidencedesk import wiring
 from evidencedesk.desk.index import OpenIndex
@@ -11,7 +13,26 @@ from evidencedesk.errors import IndexingError, UsageError
 from evidencedesk.model import Generation, Progress, ProgressCallback
 from evidencedesk.pipeline import Indexing, rebuild
 from evidencedesk.protocols import Embedder, Writer
+from evidencedesk.settings import Settings
 from evidencedesk.text.analysis import NORMALISATION
+
+Approve: TypeAlias = Callable[[OpenIndex], bool]
+"""Judges a rebuild before it answers; False drops it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuild:
+    """What to rebuild with.
+
+    Attributes:
+        model: semantic model, or ``none``; that of the settings when None.
+        strategy: chunking strategy; that of the settings when None.
+        options: options of the strategy; those of the settings where not given.
+    """
+
+    model: str | None
+    strategy: str | None
+    options: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,32 +52,64 @@ class ReindexReport:
 
 def rebuild_index(
     index: OpenIndex,
+    wanted: Rebuild,
     *,
-    model: str | None,
-    strategy: str | None,
-    options: Mapping[str, int] | None,
     yes: bool,
     progress: ProgressCallback | None,
+    approve: Approve | None = None,
 ) -> ReindexReport:
     """See :meth:`evidencedesk.desk.Desk.reindex`."""
-    if not yes:
+    if not yes and approve is None:
         raise UsageError(
             "No golden set compares the new generation with the old one.",
             code="reindex_unconfirmed",
             hint="--yes switches all the same; --rollback switches back.",
         )
     settings = index.settings
-    embedder = index.models.required(model or settings.embedding.model)
-    chunking = wiring.chunking_with(settings, strategy or settings.chunking.strategy, options or {})
+    embedder = index.models.required(wanted.model or settings.embedding.model)
+    strategy = wanted.strategy or settings.chunking.strategy
+    chunking = wiring.chunking_with(settings, strategy, wanted.options)
     started = index.clock.monotonic()
     with index.writing() as writer:
         discard_spare(writer)
         embedding = embedder.spec if embedder else None
         generation = writer.begin_generation(embedding, chunking, NORMALISATION)
         done = _build(writer, generation, embedder, progress)
+        if not yes and approve is not None and not approve(index.pinned(generation.id)):
+            writer.discard_generation(generation.id)
+            raise _worse()
         writer.switch_generation(generation.id)
         switched = _generation(writer, generation.id)
     return ReindexReport(switched, done, round(index.clock.monotonic() - started, 3))
+
+
+@contextmanager
+def trial_index(
+    index: OpenIndex, settings: Settings, progress: ProgressCallback | None
+) -> Iterator[OpenIndex]:
+    """The index as it would answer with other settings.
+
+    Where chunking or model differ, from a rebuild, which is dropped at the end.
+
+    Raises:
+        IndexingError: ``generation_exists`` while another rebuild is under way.
+        ModelMissingError: the model of the settings is not on this machine.
+    """
+    now = index.settings
+    with closing(index.with_settings(settings)) as other:
+        if (settings.chunking, settings.embedding) == (now.chunking, now.embedding):
+            yield other
+            return
+        embedder = other.models.required(settings.embedding.model)
+        with other.writing() as writer:
+            generation = writer.begin_generation(
+                embedder.spec if embedder else None, wiring.chunking_of(settings), NORMALISATION
+            )
+            try:
+                _build(writer, generation, embedder, progress)
+                yield other.pinned(generation.id)
+            finally:
+                writer.discard_generation(generation.id)
 
 
 def roll_back(writer: Writer) -> Generation:
@@ -81,6 +134,14 @@ def discard_spare(writer: Writer) -> None:
     for generation in writer.generations():
         if generation.state != "active":
             writer.discard_generation(generation.id)
+
+
+def _worse() -> IndexingError:
+    return IndexingError(
+        "The rebuild answers the golden set worse than the index does, so it was dropped.",
+        code="reindex_worse",
+        hint="--yes switches all the same; --rollback switches back.",
+    )
 
 
 def _build(

@@ -28,7 +28,7 @@ from evidencedesk.model import (
 )
 from evidencedesk.model.locate import Locator
 from evidencedesk.protocols import Clock, Embedder, Generator, Judge, Snapshot, Store
-from evidencedesk.retrieval import retrieve
+from evidencedesk.retrieval import SHIPPED, Calibrations, retrieve
 from evidencedesk.verification import verify
 
 
@@ -50,6 +50,7 @@ class Answering:
         threshold: confidence below which there is no answer.
         min_vector_score: floor on a chunk's cosine, None for none.
         min_keyword_score: floor on a chunk's BM25, None for none.
+        calibrations: how confidence is computed.
         evidence_tokens: budget of the evidence.
         max_output_tokens: limit on a reply.
         max_question_chars: longer questions are refused.
@@ -71,6 +72,7 @@ class Answering:
     threshold: float = 0.5
     min_vector_score: float | None = None
     min_keyword_score: float | None = None
+    calibrations: Calibrations = SHIPPED
     evidence_tokens: int = 1600
     max_output_tokens: int = 1024
     max_question_chars: int = 2000
@@ -285,6 +287,7 @@ def find(text: str, snapshot: Snapshot, answering: Answering, k: int | None = No
         candidates=answering.candidates,
         min_vector_score=answering.min_vector_score,
         min_keyword_score=answering.min_keyword_score,
+        calibrations=answering.calibrations,
     )
 
 
