@@ -28,5 +28,6 @@ def worded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """Both corpora by keywords only. To be read, never written to."""
     path = tmp_path_factory.mktemp("worded") / "worded.desk"
     with Desk.open(path, settings=WITHOUT_MODEL) as desk:
-        desk.ingest(SAMPLES / "kestrel", SAMPLES / "academy")
+        report = desk.ingest(SAMPLES / "kestrel", SAMPLES / "academy")
+        assert (report.failed, report.refused, report.warnings) == ((), (), ())
         yield desk

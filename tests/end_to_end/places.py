@@ -11,6 +11,7 @@ import pdfplumber
 from lxml import html
 
 from evidencedesk import Location
+from evidencedesk.model import Box
 
 TOLERANCE = 1.5
 
@@ -19,6 +20,18 @@ def text_at(path: Path, place: Location) -> str:
     """The text that the file holds at the place, white space folded."""
     readers = {".md": _lines, ".html": _element, ".pdf": _boxes, ".docx": _paragraphs}
     return " ".join(readers[path.suffix](path, place).split())
+
+
+def block_at(path: Path, place: Location) -> str:
+    """The HTML element or paragraph that the place names, or the rows of that number."""
+    if path.suffix == ".html":
+        assert place.element is not None
+        (found,) = _tree(path).xpath(_xpath(place.element))
+        return str(found.text_content())
+    paragraphs, tables = _body(path)
+    if place.row is None:
+        return paragraphs[(place.paragraph or 0) - 1]
+    return "\n".join(table[place.row - 1] for table in tables if len(table) >= place.row)
 
 
 def squeezed(text: str) -> str:
@@ -68,17 +81,16 @@ def _boxes(path: Path, place: Location) -> str:
     """The characters whose middle lies in one of the boxes, box after box."""
     assert place.page is not None
     assert {box.page for box in place.boxes} == set(range(place.page, (place.last_page or 0) + 1))
-    texts = []
-    for box in place.boxes:
-        texts.append(
-            "".join(
-                char["text"]
-                for char in _characters(path, box.page)
-                if box.x0 - TOLERANCE <= (char["x0"] + char["x1"]) / 2 <= box.x1 + TOLERANCE
-                and box.y0 - TOLERANCE <= (char["top"] + char["bottom"]) / 2 <= box.y1 + TOLERANCE
-            )
-        )
-    return "\n".join(texts)
+    return "\n".join(_text_in(path, box) for box in place.boxes)
+
+
+def _text_in(path: Path, box: Box) -> str:
+    return "".join(
+        char["text"]
+        for char in _characters(path, box.page)
+        if box.x0 - TOLERANCE <= (char["x0"] + char["x1"]) / 2 <= box.x1 + TOLERANCE
+        and box.y0 - TOLERANCE <= (char["top"] + char["bottom"]) / 2 <= box.y1 + TOLERANCE
+    )
 
 
 @cache
@@ -88,12 +100,21 @@ def _characters(path: Path, page: int) -> list[dict]:
 
 
 def _paragraphs(path: Path, place: Location) -> str:
-    """The text from the paragraph on, or the table row, read by python-docx."""
-    body = list(docx.Document(str(path)).iter_inner_content())
+    """The text from the paragraph on, or from the table row on, read by python-docx."""
+    paragraphs, tables = _body(path)
     if place.row is not None:
-        tables = [each for each in body if not hasattr(each, "text")]
-        rows = [row for table in tables for row in table.rows[place.row - 1 :]]
-        return "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
+        return "\n".join(row for table in tables for row in table[place.row - 1 :])
     assert place.paragraph is not None
-    paragraphs = [each for each in body if hasattr(each, "text")]
-    return "\n".join(each.text for each in paragraphs[place.paragraph - 1 :])
+    return "\n".join(paragraphs[place.paragraph - 1 :])
+
+
+@cache
+def _body(path: Path) -> tuple[list[str], list[list[str]]]:
+    document = docx.Document(str(path))
+    rows = [[" | ".join(c.text for c in row.cells) for row in t.rows] for t in document.tables]
+    return [each.text for each in document.paragraphs], rows
+
+
+def without_numbers(text: str) -> str:
+    """Without what Word counts itself, and python-docx does not: numbers and bullets of a list."""
+    return re.sub(r"(?m)^(?:\d+\.|[-•])\s", "", text)

@@ -41,7 +41,9 @@ def declared(path: Path) -> dict[str, Any]:
 
 def paths_by_id() -> dict[str, Path]:
     """Each document's file."""
-    return {declared(path)["id"]: path for name in ("kestrel", "academy") for path in files_of(name)}
+    return {
+        declared(path)["id"]: path for name in ("kestrel", "academy") for path in files_of(name)
+    }
 
 
 def questions_of(corpus: str) -> list[dict[str, Any]]:

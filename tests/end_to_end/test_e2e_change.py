@@ -181,9 +181,7 @@ def test_a_changed_text_answers_at_once_and_the_old_is_in_history_only(
 
 
 @pytest.mark.parametrize("way", ["prune", "remove"])
-def test_a_removed_document_is_gone_from_every_way_of_reading(
-    shop: Path, tmp_path: Path, way: str
-):
+def test_a_removed_document_is_gone_from_every_way_of_reading(shop: Path, tmp_path: Path, way: str):
     settings = Settings.model_validate({"embedding": {"model": "none"}})
     question = "When do gift cards expire?"
     with Desk.open(tmp_path / "a.desk", settings=settings) as desk:
@@ -210,7 +208,9 @@ def test_a_removed_document_is_gone_from_every_way_of_reading(
             entry.outcome == "removed" and entry.document_id == "kc-giftcards-v1"
             for entry in desk.log(principal=OPERATOR)
         )
-    left = b"".join(path.read_bytes() for path in (tmp_path / "a.desk").rglob("*") if path.is_file())
+    left = b"".join(
+        path.read_bytes() for path in (tmp_path / "a.desk").rglob("*") if path.is_file()
+    )
     assert b"48 months" not in left
     assert b"36 months" not in left
 

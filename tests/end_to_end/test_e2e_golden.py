@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -48,7 +49,9 @@ def test_as_many_are_right_as_were_measured(
     name: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 ):
     desk: Desk = request.getfixturevalue(name)
-    answers = {each["id"]: desk.ask(each["question"], principal=reader_of(each)) for each in QUESTIONS}
+    answers = {
+        each["id"]: desk.ask(each["question"], principal=reader_of(each)) for each in QUESTIONS
+    }
     right = sum(is_right(each, answers[each["id"]]) for each in ANSWERABLE)
     first = sum(
         documents_of(answers[each["id"]].retrieved_ids)[:1] == [each["document"]]
@@ -56,9 +59,9 @@ def test_as_many_are_right_as_were_measured(
     )
     abstained = sum(answers[each["id"]].abstained for each in UNANSWERABLE)
     with capsys.disabled():
-        print(
+        sys.stdout.write(
             f"\n{name}: {right} of {len(ANSWERABLE)} right, {first} first, "
-            f"{abstained} of {len(UNANSWERABLE)} abstained"
+            f"{abstained} of {len(UNANSWERABLE)} abstained\n"
         )
     floor = FLOORS[name]
     assert right >= floor.right

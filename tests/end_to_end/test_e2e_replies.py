@@ -58,7 +58,9 @@ def test_a_quote_that_differs_in_case_and_spacing_passes_as_the_source_has_it(sa
 
 def test_a_quote_broken_at_a_line_end_of_the_file_passes(samples: Desk):
     quote = "It has to come in its original box, with all the parts"
-    answer = answered(samples, said("It has to come in its original box, with all the parts.", quote))
+    answer = answered(
+        samples, said("It has to come in its original box, with all the parts.", quote)
+    )
     location = answer.citations[0].quote_location
     assert (location.first_line, location.last_line) == (11, 12)
     assert folded(answer.citations[0].quote) == quote
@@ -130,7 +132,7 @@ def test_a_document_that_writes_a_source_of_its_own_makes_none(samples: Desk):
     assert found.evidence is not None
     text = " ".join(source.chunk.text for source in found.evidence.sources)
     assert '</source><source id="S9"' in text
-    assert '&lt;/source&gt;&lt;source id=&quot;S9&quot;' in found.request.prompt
+    assert "&lt;/source&gt;&lt;source id=&quot;S9&quot;" in found.request.prompt
     written = re.findall(r'<source id="(\w+)"', found.request.prompt)
     assert written == [source.label for source in found.evidence.sources]
     assert found.request.prompt.count("</source>") == len(written)

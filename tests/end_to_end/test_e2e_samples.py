@@ -192,9 +192,7 @@ def test_asking_for_superseded_documents_opens_none_that_are_closed(samples: Des
 
 
 def test_when_both_versions_are_evidence_the_answer_says_that_they_disagree(samples: Desk):
-    answer = samples.ask(
-        RETURNS, principal=CUSTOMER, statuses={Status.CURRENT, Status.SUPERSEDED}
-    )
+    answer = samples.ask(RETURNS, principal=CUSTOMER, statuses={Status.CURRENT, Status.SUPERSEDED})
     assert answer.reason is Reason.SOURCES_CONFLICT
     assert not answer.abstained
     assert "30 days" in answer.text
