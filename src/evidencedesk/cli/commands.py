@@ -32,6 +32,8 @@ COMMANDS = (
     CommandRow("docs", "evidencedesk.cli.docs:app", "List, compare, remove documents."),
     CommandRow("log", "evidencedesk.cli.log:app", "Show what ingestion did."),
     CommandRow("chunks", "evidencedesk.cli.chunks:app", "Compare ways of cutting documents."),
+    CommandRow("eval", "evidencedesk.cli.evaluate:app", "Measure and compare answers."),
+    CommandRow("calibrate", "evidencedesk.cli.calibrate:app", "Fit confidence and threshold."),
     CommandRow("models", "evidencedesk.cli.models:app", "List, pull and verify semantic models."),
     CommandRow("reindex", "evidencedesk.cli.reindex:app", "Rebuild with another model or cut."),
     CommandRow("doctor", "evidencedesk.cli.doctor:app", "Say what is wrong and how to mend it."),

@@ -81,12 +81,17 @@ def html_report(run: Run, summary: Summary) -> str:
         _group_table("By language", summary.by_lang),
         "<h2>Worst questions</h2>" + "".join(_question(one) for one in worst(run)),
     ]
+    return page(run.conditions.golden_set, "".join(parts))
+
+
+def page(title: str, body: str) -> str:
+    """A whole HTML page around ``body``, which is escaped already; ``title`` is not."""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "style-src 'unsafe-inline'\">"
-        f"<title>{name}</title><style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>\n"
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>{body}</body></html>\n"
     )
 
 
