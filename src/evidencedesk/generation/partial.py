@@ -2,7 +2,8 @@
 
 Nothing here is believed: a claim goes through :func:`parse_reply` on its own before it is given out,
 and the whole reply does at the end. Claims are held back until the reply has said
-``"insufficient": false``, so that nothing is given out of a reply that then says it has no answer.
+``"insufficient": false`` or is closed, so that nothing is given out of a reply that then says it has
+no answer.
 """
 
 from __future__ import annotations
@@ -89,13 +90,20 @@ class PartialReply:
             self._hold("".join(self._part))
         if self._depth == _MEMBERS:
             self._in_claims = False
-        self._over = self._over or self._depth == 0
+        if self._depth == 0:
+            self._end_reply()
 
     def _end_member(self) -> None:
         member = "".join(self._part[:-1])
         self._sufficient = self._sufficient or _SUFFICIENT.fullmatch(member) is not None
         self._over = not self._sufficient and _INSUFFICIENT.match(member) is not None
         self._part = []
+
+    def _end_reply(self) -> None:
+        """Only now is it known that a reply that never said so is not insufficient."""
+        self._end_member()
+        self._sufficient = self._sufficient or not self._over
+        self._over = True
 
     def _hold(self, claim: str) -> None:
         draft = parse_reply(Reply(f'{{"claims": [{claim}]}}'))
