@@ -30,6 +30,21 @@ NEEDS_A_JUDGE = {
 
 BORNE_OUT = [
     (
+        "The timeout changed to 45 seconds from 30 seconds.",
+        "The timeout changed from 30 seconds to 45 seconds.",
+        "en",
+    ),
+    ("More than 1,000 people work here.", "The company employs 1,204 people.", "en"),
+    ("Growth slowed in Q3.", "In the third quarter, growth slowed.", "en"),
+    (
+        "Headcount will stay in the range of 1150–1250.",
+        "Headcount is expected to stay between 1,150 and 1,250 in 2025.",
+        "en",
+    ),
+    ("Let it rest for three quarters of an hour.", "Let the dough rest for 45–60 minutes.", "en"),
+    ("The office closes on Dec 24.", "The office will be closed on 24 December.", "en"),
+    ("发票须在10天内提交。", "发票须在10个工作日内提交。", "zh"),
+    (
         "Revenue rose from $3.6 million in fiscal 2023 to $4.2 million in fiscal 2024.",
         "Revenue rose to $4.2 million in fiscal 2024 from $3.6 million in fiscal 2023.",
         "en",
@@ -170,6 +185,32 @@ BORNE_OUT = [
 ]
 
 CONTRADICTED = [
+    (
+        "The timeout changed from 45 seconds to 30 seconds.",
+        "The timeout changed from 30 seconds to 45 seconds.",
+        "en",
+    ),
+    (
+        "Drug A raised blood pressure by 7.4 mmHg.",
+        "drug A lowered blood pressure by 7.4 mmHg",
+        "en",
+    ),
+    ("Staff may take up to 2 bridge weeks.", "Staff may take up to two “bridge days”.", "en"),
+    (
+        "It keeps 3 to 4 months in the freezer.",
+        "It keeps for 3 to 4 days in a bag and up to 3 months in the freezer.",
+        "en",
+    ),
+    (
+        "Receipts are due within 14 working days.",
+        "Receipts must be submitted within 14 calendar days.",
+        "en",
+    ),
+    ("Uploads larger than 20 MB are rejected.", "Uploads larger than 25 MB are rejected.", "en"),
+    ("At most 6,000 requests are allowed.", "at most 600 requests are allowed", "en"),
+    ("More than 1,300 people work here.", "The company employs 1,204 people.", "en"),
+    ("试用期为三年。", "试用期为三个月。", "zh"),
+    ("每天最高报销120美元。", "每天最高报销120元。", "zh"),
     ("The daily dose must not exceed 20 mg.", "Do not exceed 10 mg per day.", "en"),
     (
         "Revenue fell from $4.2 million to $3.6 million.",

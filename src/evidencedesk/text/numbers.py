@@ -24,7 +24,7 @@ from evidencedesk.text.number_words import (
     word_value,
 )
 from evidencedesk.text.numerals import NUMERAL, digit_values, plain_spelling, power_after
-from evidencedesk.text.quantity import Kind, Quantities, Quantity
+from evidencedesk.text.quantity import Kind, Quantities, Quantity, is_year
 from evidencedesk.text.unit_reading import (
     HAN_CLASSIFIERS,
     WORD,
@@ -68,7 +68,7 @@ _RANGE = re.compile(
     r"|থেকে|إلى|حتى|至|到)\s?(?:US|[ACS])?[$€£¥₹৳]?\s?",
     re.IGNORECASE,
 )
-_ARTICLE = re.compile(r" an?(?= )", re.IGNORECASE)
+_ARTICLE = re.compile(r"(?: of)? an?(?= )", re.IGNORECASE)
 _VERSION = re.compile(r"[vV]\.?(\d+(?:\.\d+)*)")
 _CODE_AND_AMOUNT = re.compile(r"([A-Z]{3}|Rs|Tk)\d.*")
 _BEFORE_YEARS = frozenset(
@@ -251,10 +251,8 @@ class _Reader:
     def _half(self, match: re.Match[str], word: str) -> _Read:
         if word in HALF_MORE:
             return self._measured(*match.span(), frozenset({HALF_MORE[word]}))
-        article = _ARTICLE.match(self.text, match.end())
-        end = article.end() if article else match.end()
         half = frozenset({Fraction(1, 2)})
-        return self._measured(match.start(), end, half, ratio=True, weak=word in WEAK)
+        return self._measured(*match.span(), half, ratio=True, weak=word in WEAK)
 
     def _spoken(self, match: re.Match[str]) -> _Read:
         """A number in words, with its fraction (``two thirds``, ``two and a half``) and unit."""
@@ -312,6 +310,8 @@ class _Reader:
         text = self.text
         money = currency_before(text, start)
         version = money is None and "." in text[start:end] and names_version(text, start)
+        article = _ARTICLE.match(text, end) if ratio else None
+        end = article.end() if article else end
         scale, end = magnitude_after(text, end, is_money=money is not None)
         found = unit_after(text, end, is_money=money is not None)
         units = (money.unit,) if money else found.units
@@ -367,7 +367,7 @@ def _joined_ranges(text: str, found: list[Quantity]) -> tuple[Quantity, ...]:
     """Give one end of a range the unit and magnitude that are written at the other only."""
     for at in range(len(found) - 2, -1, -1):
         one, other = found[at], found[at + 1]
-        if one.kind is not Kind.NUMBER or one.version or _is_year(one):
+        if one.kind is not Kind.NUMBER or one.version or is_year(one):
             continue
         if not _RANGE.fullmatch(text, one.end, other.start):
             continue
@@ -387,8 +387,3 @@ def _joined(one: Quantity, other: Quantity) -> tuple[Quantity, Quantity]:
         replace(one, units=one.units or other.units),
         replace(other, units=other.units or one.units),
     )
-
-
-def _is_year(quantity: Quantity) -> bool:
-    written = quantity.written
-    return len(written) == 4 and written.isdigit() and "1900" <= written <= "2100"

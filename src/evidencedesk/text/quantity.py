@@ -73,3 +73,9 @@ class Quantities:
 
     text: str
     found: tuple[Quantity, ...]
+
+
+def is_year(quantity: Quantity) -> bool:
+    """Whether it is written as a year of our time: four digits from 1900 to 2100, nothing else."""
+    written = quantity.written
+    return len(written) == 4 and written.isdigit() and "1900" <= written <= "2100"

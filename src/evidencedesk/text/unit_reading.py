@@ -27,7 +27,7 @@ HAN_CLASSIFIERS = "个個名人次项項条條家位件张張份种種辆"
 """Counting words that stand between a Han numeral and what it counts."""
 
 _SIGNS = "€£¥￥$₹৳₩₽₺₫₪₴฿₿¢"
-_NEXT = re.compile(rf"[ -]?\)?(?:\s?\(\d+\))?[ -]?(?P<word>{WORD}|°[CF]\b|[%‰°{_SIGNS}])")
+_NEXT = re.compile(rf"[ -]?\)?(?:\s?\(\d+\))?[ -]?[\"“„«']?(?P<word>{WORD}|°[CF]\b|[%‰°{_SIGNS}])")
 _MAGNITUDE = re.compile(rf"[ -]?({WORD}|[万萬亿億千])")
 _CURRENCY = re.compile(
     rf"(?P<sign>(?<![A-Za-z])(?:US|CA|AU|NZ|HK|[ACSR])?\$|[{_SIGNS}]"

@@ -13,6 +13,7 @@ more|over|above : fewer|less|under|below
 at least|minimum|no less than|mindestens|al menos|au moins : at most|maximum|no more than|not exceed|up to|höchstens|maximal|como máximo|au plus
 before|until|prior to|by(?= (?:\\d|the end|noon|midnight))|vor|antes|avant : after|following|nach|después|après
 increas\\w+|ris(?:e|es|en|ing)|rose|gr[eo]w\\w*|gain\\w*|climb\\w*|steig\\w*|stieg\\w* : decreas\\w+|fall(?:s|en|ing)?|fell|declin\\w+|dropp?(?:ed|s|ing)?|shrank|shrunk|sank|sink\\w*|fiel\\w*
+rais(?:e|es|ed)|improv\\w+ : lower(?:s|ed)|reduc(?:e|es|ed)|worsen\\w*|deteriorat\\w+
 higher|greater|larger|bigger|longer|taller|faster|stronger|höher|größer : lower|smaller|shorter|slower|weaker|niedriger|kleiner
 earlier|früher : later|später
 earliest|first|oldest : latest|last(?! (?:year|quarter|month|week|night|time))|newest|youngest

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from evidencedesk.text.abbreviations import NEVER_LAST
+from evidencedesk.text.dates import MONTHS
 from evidencedesk.text.folding import fold_text
 from evidencedesk.text.units import units_named
 
@@ -25,7 +26,6 @@ _ORDINARY = _words(
     i ok yes no the a an this that these those it its he she they we you your our their there here
     in on at for from to of by with as if when while after before during under over all any each
     every some most both either neither only not never please note according however also
-    january february march april may june july august september october november december
     mr mrs ms dr am pm faq url pdf
     """
 )
@@ -70,7 +70,7 @@ def missing_names(claim: str, support: str, lang: str) -> tuple[MissingName, ...
 
 def _is_name(claim: str, match: re.Match[str], *, every_noun: bool) -> bool:
     word, following = match[0].removesuffix("'s").removesuffix("’s"), claim[match.end() :][:2]
-    if len(word) < 2 or fold_text(word) in _ORDINARY or units_named(word) or following[:1] == "$":
+    if len(word) < 2 or _is_ordinary(fold_text(word)) or units_named(word) or following[:1] == "$":
         return False
     if any(mark.isdigit() for mark in word):
         return False
@@ -80,6 +80,10 @@ def _is_name(claim: str, match: re.Match[str], *, every_noun: bool) -> bool:
     if not before or before[-1] in _ENDS_SENTENCE or _ends_sentence(before):
         return not every_noun and following[:1] == " " and following[1:].isupper()
     return not every_noun
+
+
+def _is_ordinary(folded: str) -> bool:
+    return folded in _ORDINARY or folded in MONTHS
 
 
 def _ends_sentence(before: str) -> bool:

@@ -2,7 +2,8 @@
 
 ``45 in Germany and 60 abroad`` holds both 45 and 60; a claim of 60 in Germany holds no number that is
 not there. The sentence is cut into the parts that its values stand in, and a claim that speaks of
-another part's things while it gives this part's value has swapped them.
+another part's things while it gives this part's value has swapped them. Claims and sentences of more
+than sixty values are tables rather than sentences and are left to the other rules.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evidencedesk.text.numbers import quantities
-from evidencedesk.text.quantity import Kind, Quantities, Quantity
+from evidencedesk.text.quantity import Kind, Quantities, Quantity, is_year
 from evidencedesk.text.sentences import sentences
 from evidencedesk.verification.content import content_words, coordinated_parts
 
 _MOST_PARTS = 8
+_MOST_VALUES = 60
+_FROM = re.compile(r"\b(?:from|von|desde|de)\s\Z", re.IGNORECASE)
+_TO = re.compile(r"\b(?:to|auf|hasta|a|à)\s\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +33,11 @@ class _Part:
 
 def swapped_value(claim: Quantities, support: Sequence[str], lang: str) -> str | None:
     """The value that ``claim`` takes from one part of its support for the things of another."""
-    if all(one.weak for one in claim.found):
+    if len(claim.found) > _MOST_VALUES or all(one.weak for one in claim.found):
         return None
+    turned = _turned_direction(claim, support)
+    if turned:
+        return turned
     told = [part for text in support for part in _parts(text, lang)]
     if not 2 <= len(told) <= _MOST_PARTS:
         return None
@@ -39,6 +46,30 @@ def swapped_value(claim: Quantities, support: Sequence[str], lang: str) -> str |
             if _is_swapped(value, said, told):
                 return value.written
     return None
+
+
+def _turned_direction(claim: Quantities, support: Sequence[str]) -> str | None:
+    """A value that the claim goes from and the source goes to, both with the same other value."""
+    said = _directions(claim)
+    if not said:
+        return None
+    told = {pair for text in support for pair in _directions(quantities(text))}
+    turned = next((pair for pair in said if pair not in told and pair[::-1] in told), None)
+    return said[turned] if turned else None
+
+
+def _directions(read: Quantities) -> dict[tuple[str, str], str]:
+    """Pairs of keys (from, to) of the values of a text, with the value that it starts from."""
+    if len(read.found) > _MOST_VALUES:
+        return {}
+    origins = [one for one in read.found if _FROM.search(read.text[: one.start][-8:])]
+    goals = [one for one in read.found if _TO.search(read.text[: one.start][-8:])]
+    return {
+        (_key(one), _key(other)): one.written
+        for one in origins
+        for other in goals
+        if _comparable(one, other)
+    }
 
 
 def _parts(text: str, lang: str) -> list[_Part]:
@@ -114,6 +145,8 @@ def _comparable(one: Quantity, other: Quantity) -> bool:
         return False
     if one.kind is not Kind.NUMBER:
         return True
+    if is_year(one) is not is_year(other):
+        return False
     dimensions = {unit.dimension for unit in one.units}
     others = {unit.dimension for unit in other.units}
     return one.version == other.version and (dimensions == others or bool(dimensions & others))
