@@ -60,6 +60,8 @@ def encode_parsed(parsed: ParsedDocument) -> tuple[Header, bytes]:
             block.paragraph,
             block.row,
             block.element,
+            block.sheet,
+            block.slide,
         ]
         for block in parsed.blocks
     ]

@@ -16,6 +16,8 @@ from evidencedesk.ingestion.frames import Header, pack, unpack
 
 _START_SECONDS = 60.0
 _READ_SIZE = 1 << 20
+_NEARLY_ALL = 0.5
+_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class ParseLimits:
         files_per_process: the process is replaced after this many files.
     """
 
-    memory_bytes: int = 3 << 30
+    memory_bytes: int = 1 << 30
     cpu_seconds: int = 60
     wall_seconds: float = 120.0
     max_chars: int = 50_000_000
@@ -166,12 +168,29 @@ class ChildProcess:
         )
 
     def _lost(self) -> ChildLostError:
-        status = self._process.wait()
+        status, used = self._ended()
         if status == -signal.SIGXCPU:
             seconds = self._limits.cpu_seconds
             return ChildLostError(f"the parser used {seconds} seconds of processor time", "timeout")
         how = f"signal {-status}" if status < 0 else f"exit status {status}"
+        if status < 0 and used > _NEARLY_ALL * self._limits.memory_bytes:
+            megabytes = self._limits.memory_bytes >> 20
+            return ChildLostError(f"the parser needed more than {megabytes} MiB ({how})", "memory")
         return ChildLostError(f"the parser ended with {how}", "parser_crashed")
+
+    def _ended(self) -> tuple[int, int]:
+        """Wait for the end: exit status, and the most bytes of memory it ever held.
+
+        A library that runs out of memory often aborts; only its size then tells why.
+        """
+        if self._process.returncode is not None:
+            return self._process.returncode, 0
+        try:
+            _, status, usage = os.wait4(self._process.pid, 0)
+        except ChildProcessError:
+            return self._process.wait(), 0
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        return self._process.returncode, usage.ru_maxrss * _RSS_UNIT
 
 
 def _environment() -> dict[str, str]:

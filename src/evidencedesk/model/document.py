@@ -48,6 +48,8 @@ class Block:
         paragraph: DOCX paragraph number, counting body paragraphs from 1, or None.
         row: table row counting the header row as 1, or None.
         element: CSS path (see ``Location.element``), or None.
+        sheet: name of the spreadsheet's sheet, or None.
+        slide: 1-based slide number, or None.
     """
 
     kind: BlockKind
@@ -60,6 +62,8 @@ class Block:
     paragraph: int | None = None
     row: int | None = None
     element: str | None = None
+    sheet: str | None = None
+    slide: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +203,10 @@ class Document:
         anchors = (
             self.first_line,
             self.pages,
-            [(b.start, b.end, b.heading, b.paragraph, b.row, b.element) for b in self.blocks],
+            [
+                (b.start, b.end, b.heading, b.paragraph, b.row, b.element, b.sheet, b.slide)
+                for b in self.blocks
+            ],
         )
         return "sha256:" + hashlib.sha256(repr(anchors).encode("utf-8")).hexdigest()
 

@@ -36,8 +36,8 @@ class Locator:
     """Locates spans of one document.
 
     White space at the ends of a span says nothing about where its text stands, so lines, pages and
-    the block are those of its first and last non-blank characters. Heading path, paragraph, row and
-    element are those of the block in which the span's text begins; a span that runs on into further
+    the block are those of its first and last non-blank characters. Heading path, paragraph, row,
+    element, sheet and slide are those of the block in which the span's text begins; a span that runs on into further
     blocks is read on from there. In a paged format each line of text is one line of canonical text,
     and gets one box.
     """
@@ -68,6 +68,8 @@ class Locator:
             paragraph=block.paragraph if block else None,
             row=block.row if block else None,
             element=block.element if block else None,
+            sheet=block.sheet if block else None,
+            slide=block.slide if block else None,
             boxes=self._line_boxes(first, end),
             start=span.start,
             end=span.end,

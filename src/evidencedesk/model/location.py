@@ -61,8 +61,12 @@ class Location:
 
     @property
     def label(self) -> str:
-        """The place as a person says it: ``Returning a bike, lines 11-12``, ``page 4``, ``Fees, row 3``."""
-        parts = [self.heading[-1]] if self.heading else []
+        """The place as a person says it: ``Returning a bike, lines 11-12``, ``page 4``, ``Fees, row 3``.
+
+        A sheet or slide whose name is its only heading is named once: ``sheet Fees, row 12``.
+        """
+        named = {self.sheet, f"Slide {self.slide}"}
+        parts = [heading for heading in self.heading[-1:] if heading not in named]
         if self.sheet:
             parts.append(f"sheet {self.sheet}")
         if self.slide:

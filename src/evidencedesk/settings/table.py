@@ -52,7 +52,7 @@ class IngestionTable(_Table):
 
     max_file_mb: int = _row(200, "Larger files are refused.", unit="MiB", gt=0)
     timeout_s: float = _row(120.0, "A file that takes longer is given up.", unit="seconds", gt=0)
-    memory_mb: int = _row(3072, "Memory that reading one file may take.", unit="MiB", gt=0)
+    memory_mb: int = _row(1024, "Memory that reading one file may take.", unit="MiB", gt=0)
     max_pages: int = _row(20_000, "Files with more pages are refused.", unit="pages", gt=0)
     threads: int = _row(
         0, "How much is done side by side; 0 is one per core.", unit="threads", ge=0
