@@ -23,6 +23,7 @@ _FEWER = (
 _MORE_BEFORE = re.compile(rf"\b(?:{_MORE})\s\Z", re.IGNORECASE)
 _FEWER_BEFORE = re.compile(rf"\b(?:{_FEWER})\s\Z", re.IGNORECASE)
 _FARTHEST = 2
+_LONGEST_BOUND = 24
 
 
 def bound_holds(claim: str, claimed: Quantity, told: Iterable[Quantity], support: str) -> bool:
@@ -36,7 +37,7 @@ def bound_holds(claim: str, claimed: Quantity, told: Iterable[Quantity], support
     """
     if claimed.kind is not Kind.NUMBER or claimed.version:
         return False
-    before = claim[: claimed.start]
+    before = claim[: claimed.start][-_LONGEST_BOUND:]
     is_more = _MORE_BEFORE.search(before) is not None
     if not is_more and _FEWER_BEFORE.search(before) is None:
         return False
