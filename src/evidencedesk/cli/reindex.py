@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from evidencedesk.access import Status
+from evidencedesk.cli.approval import GoldenJudge
 from evidencedesk.cli.call import Call, command, examples, new_app
 from evidencedesk.cli.estimate import has_model, say_before_rebuilding
 from evidencedesk.cli.options import numbers
@@ -52,6 +53,9 @@ def reindex(
 ) -> None:
     """Rebuild passages and vectors beside those that answer, then switch in one step.
 
+    With a golden set in the settings the rebuild is compared on it first, and dropped where it is
+    shown to be worse.
+
     Documents and rights belong to no rebuild: going back changes ranking and nothing else.
     """
     call.overrides["ingestion.threads"] = threads
@@ -68,7 +72,8 @@ def reindex(
             desk.discard()
             _say(call, {"discarded": True}, "The rebuild before is dropped.")
             return
-        if yes:
+        judge = GoldenJudge(call, desk) if call.settings.evaluation.golden_set else None
+        if yes or judge:
             _announce(call, desk, model)
         with call.terminal.progress() as progress:
             report = desk.reindex(
@@ -77,8 +82,12 @@ def reindex(
                 options=numbers(option or ()),
                 yes=yes,
                 progress=progress,
+                approve=judge.approves if judge else None,
             )
-    extra = {"documents": report.documents, "seconds": report.seconds}
+    extra: dict[str, object] = {"documents": report.documents, "seconds": report.seconds}
+    if judge is not None and judge.comparison is not None:
+        judge.show()
+        extra["comparison"] = judge.comparison.to_json()
     words = f"{report.documents} documents in {report.seconds:.1f} s. Now answering from"
     _print_generation(call, report.generation, words, **extra)
 
@@ -89,7 +98,7 @@ def _announce(call: Call, desk: Desk, model: str | None) -> None:
     say_before_rebuilding(call, chunks, semantic=model != "none" and has_model(call))
 
 
-def _print_generation(call: Call, generation: Generation, words: str, **extra: float) -> None:
+def _print_generation(call: Call, generation: Generation, words: str, **extra: object) -> None:
     embedding = generation.embedding.name if generation.embedding else None
     cut = generation.chunking
     value = {
