@@ -35,6 +35,7 @@ from evidencedesk.model import (
     StreamItem,
     TokenVectors,
 )
+from evidencedesk.model.receipt import AuditEntry, AuditEvent, Receipt
 
 
 class Clock(Protocol):
@@ -302,6 +303,66 @@ class Writer(Protocol):
         """Record the model of a keyword-only generation that is now given vectors."""
 
 
+class Ledger(Protocol):
+    """Receipts, the keys of subjects, and one append-only audit chain per tenant.
+
+    It trusts its caller: who may read a receipt is decided in :mod:`evidencedesk.records`. Every
+    method that changes something is one transaction that holds its entry in the chain.
+    """
+
+    @property
+    def writable(self) -> bool:
+        """Whether receipts can be written here."""
+
+    def revision(self) -> int:
+        """Grows with every change to documents, rights or generations, and with nothing else."""
+
+    def subject_key(self, tenant: str, subject: str, fresh: bytes) -> bytes:
+        """The subject's key of 32 bytes; ``fresh`` becomes it when there is none."""
+
+    def known_key(self, tenant: str, subject: str) -> bytes | None:
+        """The subject's key, None when there is none (any more)."""
+
+    def subjects(self, tenant: str) -> Mapping[str, bytes]:
+        """Subjects that have keys, with their keys."""
+
+    def append(self, event: AuditEvent, receipt: Receipt | None = None) -> AuditEntry:
+        """Append to the chain of the event's tenant, and keep the receipt at that position.
+
+        Raises:
+            IndexUnavailableError: ``index_busy``, ``index_read_only`` or ``disk_full``.
+        """
+
+    def receipt(self, tenant: str, answer_id: str) -> Receipt | None:
+        """The receipt of an answer, or None."""
+
+    def receipts(
+        self, tenant: str, *, subject: str | None = None, limit: int | None = None
+    ) -> tuple[Receipt, ...]:
+        """Receipts, newest first; of one subject (his keyed hash) when one is given."""
+
+    def receipts_citing(self, tenant: str, documents: Sequence[str]) -> tuple[Receipt, ...]:
+        """Receipts that cite any of the documents, newest first."""
+
+    def erase_subject(self, event: AuditEvent, subject: str, subject_hash: str) -> int:
+        """Delete the subject's key and the content of his receipts; how many receipts there were."""
+
+    def erase_document(self, event: AuditEvent, document_id: str) -> int:
+        """Delete what receipts quote of a document; how many did. ``remove_document`` does it too."""
+
+    def expire(self, event: AuditEvent, before: datetime) -> int:
+        """Delete receipts older than ``before``; nothing is appended when there are none."""
+
+    def entry(self, tenant: str, number: int) -> AuditEntry | None:
+        """One entry of the chain."""
+
+    def chain(self, tenant: str) -> Iterator[AuditEntry]:
+        """The whole chain of a tenant, in order."""
+
+    def tenants(self) -> tuple[str, ...]:
+        """Tenants that have a chain, sorted."""
+
+
 class Store(Protocol):
     """Where documents, chunks, vectors and postings live. Safe for threads and processes."""
 
@@ -324,6 +385,9 @@ class Store(Protocol):
             IndexUnavailableError: ``index_busy``, ``index_read_only`` or ``disk_full``.
         """
 
+    def ledger(self) -> Ledger:
+        """Receipts of answers and the audit chain, kept with the documents."""
+
     def check(self) -> tuple[str, ...]:
         """Everything that does not agree (hashes, counts, vectors, postings); empty when all does."""
 
@@ -336,6 +400,7 @@ __all__ = [
     "Embedder",
     "Generator",
     "Judge",
+    "Ledger",
     "Parser",
     "Provider",
     "Reranker",

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 
 from evidencedesk.access import AccessFilter
 from evidencedesk.errors import UsageError
-from evidencedesk.protocols import Snapshot, Store, Writer
+from evidencedesk.protocols import Ledger, Snapshot, Store, Writer
 
 
 class PinnedStore:
@@ -34,6 +34,10 @@ class PinnedStore:
             code="pinned_generation",
             hint="Write to the index itself.",
         )
+
+    def ledger(self) -> Ledger:
+        """See ``protocols.Store.ledger``."""
+        return self._store.ledger()
 
     def check(self) -> tuple[str, ...]:
         """See ``protocols.Store.check``."""

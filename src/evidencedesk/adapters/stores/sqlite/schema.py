@@ -154,10 +154,58 @@ CREATE TABLE log (
 CREATE INDEX log_by_document ON log (tenant, document_id);
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST,)
+_RECEIPTS = """
+CREATE TABLE subject_keys (
+    tenant TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    key BLOB NOT NULL,
+    PRIMARY KEY (tenant, subject)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE receipts (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT NOT NULL,
+    answer_id TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    at TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    record TEXT NOT NULL,
+    content TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    UNIQUE (tenant, answer_id)
+) STRICT;
+CREATE INDEX receipts_by_subject ON receipts (tenant, subject);
+CREATE INDEX receipts_by_time ON receipts (tenant, at);
+
+CREATE TABLE receipt_documents (
+    tenant TEXT NOT NULL,
+    document_id TEXT NOT NULL,
+    receipt INTEGER NOT NULL REFERENCES receipts (number),
+    PRIMARY KEY (tenant, document_id, receipt)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX documents_by_receipt ON receipt_documents (receipt);
+
+CREATE TABLE audit (
+    tenant TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    previous TEXT NOT NULL,
+    event TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (tenant, number)
+) STRICT;
+CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit
+BEGIN SELECT RAISE(ABORT, 'the audit chain is append-only'); END;
+CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON audit
+BEGIN SELECT RAISE(ABORT, 'the audit chain is append-only'); END;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _RECEIPTS)
 """Script ``n`` leads from version ``n`` (0 is blank) to ``n + 1``. Never edited once released."""
 
 VERSION = len(MIGRATIONS)
+
+RECEIPTS_SINCE = 2
+"""First version that has receipts; an older index that cannot be written has none."""
 
 
 def migrate(connection: sqlite3.Connection, scripts: tuple[str, ...] = MIGRATIONS) -> None:

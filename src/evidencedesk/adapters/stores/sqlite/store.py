@@ -23,6 +23,7 @@ from evidencedesk.adapters.stores.sqlite.connections import (
 )
 from evidencedesk.adapters.stores.sqlite.generations import add_generation, read_generations
 from evidencedesk.adapters.stores.sqlite.info import IndexInfo, read_info
+from evidencedesk.adapters.stores.sqlite.receipts import SQLiteLedger
 from evidencedesk.adapters.stores.sqlite.similarity import Products, fastest_products
 from evidencedesk.adapters.stores.sqlite.snapshot import SQLiteSnapshot
 from evidencedesk.adapters.stores.sqlite.state import State, read_position, refreshed
@@ -147,6 +148,10 @@ class SQLiteStore:
             compact(connection, self._files, thorough=True)
             checkpoint(connection)
 
+    def ledger(self) -> SQLiteLedger:
+        """See ``protocols.Store.ledger``."""
+        return SQLiteLedger(self._pool, self._files)
+
     def check(self) -> tuple[str, ...]:
         """See ``protocols.Store.check``."""
         with self._pool.connection() as connection, reading(connection):
@@ -219,4 +224,4 @@ def _needs_migration(connection: sqlite3.Connection, files: Files, *, create: bo
         return True
     if schema.application_id(connection) != schema.APPLICATION_ID:
         raise failures.not_ours(files.folder, "index.sqlite3 belongs to another program")
-    return schema.version_of(connection) < schema.VERSION
+    return schema.version_of(connection) < schema.VERSION and files.writable()

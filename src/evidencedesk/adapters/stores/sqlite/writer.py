@@ -13,6 +13,7 @@ from evidencedesk.adapters.stores.sqlite.codecs import (
 )
 from evidencedesk.adapters.stores.sqlite.compaction import compact, tail_of
 from evidencedesk.adapters.stores.sqlite.connections import Files, transaction
+from evidencedesk.adapters.stores.sqlite.receipts import blank_document
 from evidencedesk.adapters.stores.sqlite.stored import StoredDocuments
 from evidencedesk.errors import IndexingError
 from evidencedesk.model import (
@@ -110,6 +111,7 @@ class SQLiteWriter(StoredDocuments):
             if doc is None:
                 return False
             rows.erase_document(self._connection, rows.next_sequence(self._connection), doc)
+            blank_document(self._connection, tenant, document_id)
         return True
 
     def append_log(self, entries: Sequence[LogEntry]) -> None:
