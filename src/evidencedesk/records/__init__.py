@@ -1,0 +1,36 @@
+"""What was answered, from what, and whether it still holds: receipts, audit chain, exports, cache.
+
+Beside the pipeline: it composes stages of its own and is composed with the pipeline by the desk.
+"""
+
+from evidencedesk.records.cache import AnswerCache, CacheKey
+from evidencedesk.records.chain import check_chain
+from evidencedesk.records.export import exported, render
+from evidencedesk.records.reading import UNAVAILABLE, readable
+from evidencedesk.records.recheck import Lapse, Lapsed, Sources, recheck
+from evidencedesk.records.recording import Occasion, Recorder, permission_of, subject_hash
+from evidencedesk.records.replay import Difference, differences
+from evidencedesk.records.verify import Problem, Verification, verify_file
+
+__all__ = [
+    "UNAVAILABLE",
+    "AnswerCache",
+    "CacheKey",
+    "Difference",
+    "Lapse",
+    "Lapsed",
+    "Occasion",
+    "Problem",
+    "Recorder",
+    "Sources",
+    "Verification",
+    "check_chain",
+    "differences",
+    "exported",
+    "permission_of",
+    "readable",
+    "recheck",
+    "render",
+    "subject_hash",
+    "verify_file",
+]
