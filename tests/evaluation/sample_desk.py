@@ -61,7 +61,7 @@ class Composed:
         *,
         principal: Principal,
         statuses: Iterable[Status],
-        threshold: float | None = None,
+        threshold: float | None = None,  # noqa: ARG002 - the port's, and parts have their own
     ) -> Explanation:
         return answer_question(question, self.answering, principal=principal, statuses=statuses)
 
@@ -118,7 +118,7 @@ class Unverified(Composed):
         *,
         principal: Principal,
         statuses: Iterable[Status],
-        threshold: float | None = None,
+        threshold: float | None = None,  # noqa: ARG002 - the port's, and parts have their own
     ) -> Explanation:
         parts = self.answering
         access = AccessFilter.for_principal(principal, statuses)

@@ -82,7 +82,7 @@ def junit(run: Run, result: GateResult) -> str:
     failures = sum(bool(problem) for _, problem in cases)
     suite = ET.Element(
         "testsuite",
-        name=f"evidencedesk {run.conditions.golden_set}",
+        name=_legal(f"evidencedesk {run.conditions.golden_set}"),
         tests=str(len(cases)),
         failures=str(failures),
         errors="0",
