@@ -19,6 +19,7 @@ from evidencedesk.errors import IndexMismatchError, ModelError, ModelMissingErro
 from evidencedesk.ingestion.metadata import AccessDefaults, DeclaredMetadata
 from evidencedesk.ingestion.sandbox import ParseLimits, ParserPool
 from evidencedesk.model import ChunkingSettings, EmbeddingSpec, Finding, Generation
+from evidencedesk.model.receipt import KEY_BYTES
 from evidencedesk.pipeline import Answering, Reading
 from evidencedesk.pipeline.calibrations import read_calibrations
 from evidencedesk.protocols import Clock, Embedder, Generator, Store
@@ -135,6 +136,11 @@ def mismatch(made_with: EmbeddingSpec, configured: EmbeddingSpec) -> IndexMismat
 
 def _described(spec: EmbeddingSpec) -> str:
     return f"{spec.name!r} ({spec.revision[:15]}, {spec.dimensions} dimensions)"
+
+
+def new_subject_key() -> bytes:
+    """A key for one subject's hashes in receipts and in the audit chain."""
+    return secrets.token_bytes(KEY_BYTES)
 
 
 def model_finding(settings: Settings, loaded: LoadedModel) -> Finding:

@@ -193,6 +193,13 @@ class GenerationTable(_Table):
         3000, "Evidence beyond this is left out, the weakest first.", unit="tokens", gt=0
     )
     max_output_tokens: int = _row(1024, "Limit on a reply.", unit="tokens", gt=0)
+    cached_answers: int = _row(
+        0,
+        "Answers kept in memory and given again to readers of the same rights until any document or "
+        "right changes; 0 keeps none.",
+        unit="answers",
+        ge=0,
+    )
 
 
 class VerificationTable(_Table):
@@ -207,6 +214,25 @@ class VerificationTable(_Table):
         "abstain",
         'What one failed check does: "abstain" rejects the whole answer, "repair" asks the model once '
         'more and tells it what failed, "trim" drops the failing statements and says so.',
+    )
+
+
+class PrivacyTable(_Table):
+    """What is kept of questions and answers: see docs/receipts.md."""
+
+    record_content: bool = _row(
+        default=True,
+        help="Whether a receipt keeps question, claims and quotes. Without them it has keyed hashes, "
+        "and an answer can still be rechecked but neither shown nor replayed.",
+    )
+    retention_days: int | None = _row(
+        None, "Receipts older than this are deleted.", unit="days", gt=0, sample=365
+    )
+    signing_key: str | None = _row(
+        None,
+        "Private key that signs exported answers; `evidencedesk keys init` makes one.",
+        path=True,
+        sample="evidencedesk-signing-key.pem",
     )
 
 
@@ -291,6 +317,7 @@ class Settings(_Table):
     generation: GenerationTable = GenerationTable()
     verification: VerificationTable = VerificationTable()
     access: AccessTable = AccessTable()
+    privacy: PrivacyTable = PrivacyTable()
     evaluation: EvaluationTable = EvaluationTable()
 
     def value(self, name: str) -> Any:
