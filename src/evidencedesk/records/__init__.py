@@ -7,7 +7,7 @@ from evidencedesk.records.cache import AnswerCache, CacheKey
 from evidencedesk.records.chain import check_chain
 from evidencedesk.records.export import exported, render
 from evidencedesk.records.reading import UNAVAILABLE, readable
-from evidencedesk.records.recheck import Lapse, Lapsed, Sources, recheck
+from evidencedesk.records.recheck import Lapse, Lapsed, Sources, recheck, rule_of
 from evidencedesk.records.recording import Occasion, Recorder, permission_of, subject_hash
 from evidencedesk.records.replay import Difference, differences
 from evidencedesk.records.verify import Problem, Verification, verify_file
@@ -31,6 +31,7 @@ __all__ = [
     "readable",
     "recheck",
     "render",
+    "rule_of",
     "subject_hash",
     "verify_file",
 ]

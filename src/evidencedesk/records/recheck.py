@@ -125,40 +125,60 @@ def _sections(document: Document) -> Iterator[tuple[tuple[str, ...], Span]]:
         yield run
 
 
-def recheck(receipts: Iterable[Receipt], sources: Sources) -> Iterator[Lapsed]:
+def rule_of(record: DocumentRecord) -> AccessRule:
+    """Who may see the document."""
+    return AccessRule(record.tenant, record.roles, record.deny, Status(record.status))
+
+
+def recheck(
+    receipts: Iterable[Receipt], sources: Sources, *, rights: AccessFilter | None = None
+) -> Iterator[Lapsed]:
     """The citations that no longer hold, by answer in the order given.
 
-    Whether a source was closed is decided by the rights that the asker had when he asked.
+    Args:
+        receipts: the stored answers.
+        sources: the documents of now.
+        rights: whose rights decide whether a source was closed; the statuses are those that were
+            asked of. None: the rights that each asker had when he asked.
     """
     for receipt in receipts:
+        access = _access(receipt, rights)
         lapsed = [
             each
             for number in range(len(receipt.record["citations"]))
-            if (each := _citation(receipt, number, sources)) is not None
+            if (each := _citation(receipt, number, sources, access)) is not None
         ]
         yield from lapsed or _claims(receipt, sources)
 
 
-def _citation(receipt: Receipt, number: int, sources: Sources) -> Lapsed | None:
+def _access(receipt: Receipt, rights: AccessFilter | None) -> AccessFilter:
+    asked = receipt.record
+    statuses = frozenset(map(Status, asked["statuses"]))
+    if rights is not None:
+        return replace(rights, statuses=statuses)
+    return AccessFilter(
+        tenant=receipt.tenant,
+        roles=frozenset(asked["roles"]),
+        administrator=asked["administrator"],
+        statuses=statuses,
+    )
+
+
+def _citation(
+    receipt: Receipt, number: int, sources: Sources, access: AccessFilter
+) -> Lapsed | None:
     cited = receipt.record["citations"][number]
     document_id = cited["document_id"]
     record = sources.record(document_id)
     if record is None:
         found: tuple[Lapse, str] | None = Lapse.GONE, "it is no longer in the index"
     else:
-        found = _closed(receipt, record) or _changed(receipt, number, record, sources)
+        found = _closed(record, access) or _changed(receipt, number, record, sources)
     return None if found is None else Lapsed(receipt.answer_id, number, document_id, *found)
 
 
-def _closed(receipt: Receipt, record: DocumentRecord) -> tuple[Lapse, str] | None:
-    asked = receipt.record
-    access = AccessFilter(
-        tenant=receipt.tenant,
-        roles=frozenset(asked["roles"]),
-        administrator=asked["administrator"],
-        statuses=frozenset(map(Status, asked["statuses"])),
-    )
-    rule = AccessRule(record.tenant, record.roles, record.deny, Status(record.status))
+def _closed(record: DocumentRecord, access: AccessFilter) -> tuple[Lapse, str] | None:
+    rule = rule_of(record)
     if not replace(access, statuses=frozenset(Status)).admits(rule):
         return Lapse.CLOSED, "it is closed to who asked"
     if not access.admits(rule):

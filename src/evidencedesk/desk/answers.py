@@ -1,0 +1,377 @@
+"""Stored answers: reading, replaying, rechecking, exporting and erasing receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from evidencedesk.access import AccessFilter, Principal, Status
+from evidencedesk.desk.index import OpenIndex
+from evidencedesk.desk.recording import Recording
+from evidencedesk.errors import UsageError
+from evidencedesk.model import DocumentRecord, Finding, IngestReport
+from evidencedesk.model.receipt import AuditEvent, Receipt, document_hash
+from evidencedesk.pipeline import Explanation
+from evidencedesk.protocols import Ledger, Snapshot
+from evidencedesk.records import (
+    UNAVAILABLE,
+    Difference,
+    Lapse,
+    Lapsed,
+    Sources,
+    check_chain,
+    differences,
+    exported,
+    permission_of,
+    readable,
+    recheck,
+    rule_of,
+    subject_hash,
+)
+from evidencedesk.registry import load
+
+ANY_STATUS = frozenset(Status)
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replay:
+    """A question asked again.
+
+    Attributes:
+        before: the receipt as its reader may read it.
+        explanation: the answer of now.
+        differences: what is not as it was.
+    """
+
+    before: dict[str, Any]
+    explanation: Explanation
+    differences: tuple[Difference, ...]
+
+
+class StoredAnswers:
+    """The receipts of an index. A receipt is for its subject and for administrators.
+
+    To anybody else there is no such receipt: ``not_found``, whether it is there or not.
+    """
+
+    def __init__(self, index: OpenIndex, recording: Recording) -> None:
+        self._index = index
+        self._recording = recording
+
+    def list(self, *, principal: Principal, limit: int = 100) -> tuple[dict[str, Any], ...]:
+        """Answers that ``principal`` may read about, newest first, one row each."""
+        receipts = self._readable(principal, limit)
+        names = self._names(principal.tenant)
+        return tuple(_row(each, names.get(each.subject)) for each in receipts)
+
+    def show(self, answer_id: str, *, principal: Principal) -> dict[str, Any]:
+        """The receipt of one answer; what ``principal`` may not see *now* is left out.
+
+        Raises:
+            UsageError: ``not_found``.
+        """
+        receipt = self._receipt(answer_id, principal)
+        with self._index.reading(principal, ANY_STATUS) as snapshot:
+            visible = _visible(snapshot, receipt)
+        return readable(
+            receipt,
+            visible,
+            administrator=principal.administrator,
+            subject=self._names(principal.tenant).get(receipt.subject),
+        )
+
+    def replay(self, answer_id: str, *, principal: Principal) -> Replay:
+        """Ask the question again, as ``principal`` and of the same statuses, and compare.
+
+        Raises:
+            UsageError: ``not_found``; ``not_recorded`` when the question was not kept.
+            IndexingError: the index cannot be read.
+        """
+        before = self.show(answer_id, principal=principal)
+        if before["question"] is None:
+            raise UsageError(
+                f"The question of answer {answer_id!r} is not kept: {before['content']}.",
+                code="not_recorded",
+                hint="Only answers given with [privacy] record_content can be replayed.",
+            )
+        statuses = frozenset(map(Status, before["statuses"]))
+        asked = self._recording.begin(before["question"], principal, statuses, None)
+        explanation = self._recording.explain(
+            before["question"], principal=principal, statuses=statuses, threshold=None
+        )
+        changed = differences(
+            before,
+            explanation.answer,
+            settings=self._recording.settings(asked.answering),
+            prompt_version=explanation.request.prompt_version if explanation.request else "",
+        )
+        return Replay(before, explanation, changed)
+
+    def recheck(self, *, principal: Principal, answer_id: str | None = None) -> tuple[Lapsed, ...]:
+        """Citations of stored answers that no longer hold; of one answer when it is named.
+
+        A reader's own answers are judged by the rights he has now; an administrator judges each
+        by the rights with which it was asked. What ``principal`` may not see is ``source_gone``,
+        whether it is gone or closed.
+
+        Raises:
+            UsageError: ``not_found``.
+        """
+        receipts: Sequence[Receipt] = (
+            self._readable(principal, None)
+            if answer_id is None
+            else (self._receipt(answer_id, principal),)
+        )
+        rights = None if principal.administrator else AccessFilter.for_principal(principal)
+        with self._index.store().read(access=_everything(principal.tenant)) as snapshot:
+            records = {record.id: record for record in snapshot.documents()}
+            sources = Sources(records.get, snapshot.document, snapshot.historic_text)
+            lapsed = tuple(recheck(receipts, sources, rights=rights))
+        seen = AccessFilter.for_principal(principal, ANY_STATUS)
+        return tuple(
+            each
+            if principal.administrator and each.document_id not in records
+            else _told(each, records.get(each.document_id), seen)
+            for each in lapsed
+        )
+
+    def warnings_after(self, report: IngestReport, tenant: str) -> tuple[str, ...]:
+        """What an ingestion should say of stored answers that cite what it touched."""
+        touched = [*report.changed, *report.metadata, *report.removed]
+        receipts = self._ledger().receipts_citing(tenant, touched) if touched else ()
+        if not receipts:
+            return ()
+        with (
+            self._index.writing() as writer,
+            self._index.store().read(access=_everything(tenant)) as snapshot,
+        ):
+            sources = Sources(
+                lambda name: writer.record(tenant, name), snapshot.document, snapshot.historic_text
+            )
+            lapsed = [each for each in recheck(receipts, sources) if each.document_id in touched]
+        return _warnings(lapsed)
+
+    def export(
+        self, answer_id: str, *, principal: Principal, signing_key: Path | None = None
+    ) -> dict[str, Any]:
+        """One answer as a file for ``verify``: record, content, sources' slices, place in the chain.
+
+        Raises:
+            UsageError: ``not_found``.
+            SettingsError: ``signing_key_unreadable``.
+            IndexDamagedError: ``receipt_altered``.
+        """
+        receipt = self._receipt(answer_id, principal)
+        entry = self._ledger().entry(receipt.tenant, receipt.position)
+        if entry is None:
+            raise _not_found(answer_id)
+        with self._index.reading(principal, ANY_STATUS) as snapshot:
+            visible, slices = _visible(snapshot, receipt), _slices(snapshot, receipt)
+        self._note_export(receipt, principal)
+        return exported(
+            receipt,
+            entry,
+            key=self._keys(receipt.tenant).get(receipt.subject),
+            visible=visible,
+            slices=slices,
+            administrator=principal.administrator,
+            signer=None if signing_key is None else _signer(signing_key),
+        )
+
+    def erase_subject(self, subject: str, *, tenant: str) -> int:
+        """Erase the content of a subject's receipts and his key; how many receipts he has.
+
+        Raises:
+            UsageError: ``not_found`` when nothing is kept of this subject.
+        """
+        ledger = self._ledger()
+        key = ledger.known_key(tenant, subject)
+        if key is None:
+            raise UsageError(
+                f"Nothing is kept of a subject {subject!r}.",
+                code="not_found",
+                hint="Names are compared letter by letter; the tenant counts too.",
+            )
+        name = subject_hash(key, tenant, subject)
+        event = self._event(tenant, "erase_subject", subject=name)
+        return ledger.erase_subject(event, subject, name)
+
+    def erase_document(self, document_id: str, *, tenant: str) -> int:
+        """Erase what receipts quote of a document; how many did. Hashes stay."""
+        named = (document_hash(tenant, document_id),)
+        event = self._event(tenant, "erase_document", documents=named)
+        return self._ledger().erase_document(event, document_id)
+
+    def erase_older(self, days: int, *, tenant: str) -> int:
+        """Delete receipts older than ``days`` days; how many there were."""
+        before = self._index.clock.now() - timedelta(days=days)
+        return self._ledger().expire(self._event(tenant, "expire"), before)
+
+    def audit(self, noted: Iterable[str] = ()) -> tuple[Finding, ...]:
+        """Whether every chain and every receipt is as it was written.
+
+        Args:
+            noted: hashes of entries noted before; one that is gone shows that a chain was cut.
+        """
+        ledger = self._ledger()
+        wanted = {hash_.removeprefix("sha256:") for hash_ in noted}
+        findings = []
+        for tenant in ledger.tenants():
+            entries = list(ledger.chain(tenant))
+            wanted -= {entry.hash.removeprefix("sha256:") for entry in entries}
+            problems = check_chain(entries, ledger.receipts(tenant))
+            findings.append(_chain_finding(tenant, len(entries), entries[-1].hash, problems))
+        findings += [
+            Finding("audit", ok=False, message=f"no chain holds {each} any more: it was cut off")
+            for each in sorted(wanted)
+        ]
+        return tuple(findings) or (Finding("audit", ok=True, message="nothing was recorded yet"),)
+
+    def _ledger(self) -> Ledger:
+        return self._index.store().ledger()
+
+    def _readable(self, principal: Principal, limit: int | None) -> tuple[Receipt, ...]:
+        if principal.administrator:
+            return self._ledger().receipts(principal.tenant, limit=limit)
+        own = self._own_hash(principal)
+        if own is None:
+            return ()
+        return self._ledger().receipts(principal.tenant, subject=own, limit=limit)
+
+    def _receipt(self, answer_id: str, principal: Principal) -> Receipt:
+        receipt = self._ledger().receipt(principal.tenant, answer_id)
+        if receipt is None or not (
+            principal.administrator or receipt.subject == self._own_hash(principal)
+        ):
+            raise _not_found(answer_id)
+        return receipt
+
+    def _own_hash(self, principal: Principal) -> str | None:
+        if not principal.subject:
+            return None
+        key = self._ledger().known_key(principal.tenant, principal.subject)
+        return None if key is None else subject_hash(key, principal.tenant, principal.subject)
+
+    def _names(self, tenant: str) -> dict[str, str]:
+        keys = self._ledger().subjects(tenant)
+        return {subject_hash(key, tenant, name): name for name, key in keys.items() if name}
+
+    def _keys(self, tenant: str) -> dict[str, bytes]:
+        keys = self._ledger().subjects(tenant)
+        return {subject_hash(key, tenant, name): key for name, key in keys.items()}
+
+    def _note_export(self, receipt: Receipt, principal: Principal) -> None:
+        """An export leaves the index, so the chain says so wherever it can be written."""
+        ledger = self._ledger()
+        if ledger.writable:
+            event = AuditEvent(
+                tenant=receipt.tenant,
+                at=self._index.clock.now(),
+                action="export",
+                subject=self._own_hash(principal) or "",
+                permission=permission_of(principal),
+                answer_id=receipt.answer_id,
+                digest=receipt.digest,
+            )
+            ledger.append(event)
+
+    def _event(
+        self, tenant: str, action: str, *, subject: str = "", documents: tuple[str, ...] = ()
+    ) -> AuditEvent:
+        now = self._index.clock.now()
+        return AuditEvent(
+            tenant, now, action, subject=subject, permission="operator", documents=documents
+        )
+
+
+def _not_found(answer_id: str) -> UsageError:
+    return UsageError(
+        f"There is no answer {answer_id!r} that this reader may see.",
+        code="not_found",
+        hint="`evidencedesk answers list` shows those there are; name yourself with --as.",
+    )
+
+
+def _everything(tenant: str) -> AccessFilter:
+    """The product's own view of a tenant; nothing of it is shown."""
+    return AccessFilter(tenant=tenant, administrator=True, statuses=ANY_STATUS)
+
+
+def _visible(snapshot: Snapshot, receipt: Receipt) -> frozenset[str]:
+    described = (
+        receipt.content.get(f"citation:{n}") for n in range(len(receipt.record["citations"]))
+    )
+    also = [name for each in described if each for name in each["also_in"]]
+    named = {*receipt.documents, *receipt.record["sources"], *also}
+    return frozenset(name for name in named if snapshot.document(name) is not None)
+
+
+def _slices(snapshot: Snapshot, receipt: Receipt) -> dict[int, str]:
+    """Texts of the cited chunks as they were, where this reader may see them."""
+    found: dict[int, str] = {}
+    for number, cited in enumerate(receipt.record["citations"]):
+        document = snapshot.document(cited["document_id"])
+        if document is None:
+            continue
+        kept = document.content_hash == cited["content_hash"]
+        text = document.text if kept else snapshot.historic_text(document.id, cited["content_hash"])
+        if text is not None:
+            found[number] = text[slice(*cited["span"])]
+    return found
+
+
+def _row(receipt: Receipt, subject: str | None) -> dict[str, Any]:
+    return {
+        "answer_id": receipt.answer_id,
+        "at": receipt.record["at"],
+        "asked_by": subject,
+        "question": receipt.content.get("question"),
+        "abstained": receipt.record["abstained"],
+        "reason": receipt.reason,
+        "citations": len(receipt.record["citations"]),
+        "cached_from": receipt.record["cached_from"],
+    }
+
+
+def _told(lapsed: Lapsed, record: DocumentRecord | None, seen: AccessFilter) -> Lapsed:
+    if record is not None and seen.admits(rule_of(record)):
+        return lapsed
+    return replace(lapsed, lapse=Lapse.GONE, detail=UNAVAILABLE)
+
+
+def _warnings(lapsed: Sequence[Lapsed]) -> tuple[str, ...]:
+    answers = dict.fromkeys(each.answer_id for each in lapsed)
+    if not answers:
+        return ()
+    documents = list(dict.fromkeys(each.document_id for each in lapsed))
+    named = ", ".join(documents[:_NAMED]) + (", ..." if len(documents) > _NAMED else "")
+    what = "stored answer no longer holds" if len(answers) == 1 else "stored answers no longer hold"
+    return (
+        f"{len(answers)} {what}, because of {named}; "
+        "`evidencedesk answers recheck --administrator` lists them",
+    )
+
+
+def _chain_finding(tenant: str, count: int, last: str, problems: Sequence[str]) -> Finding:
+    if problems:
+        shown = "; ".join(problems[:_NAMED]) + ("; ..." if len(problems) > _NAMED else "")
+        hint = "Compare with a backup; who can write the index files can write this chain."
+        return Finding("audit", ok=False, message=f"tenant {tenant!r}: {shown}", hint=hint)
+    message = f"tenant {tenant!r}: {count} entries follow one another; the last is {last}"
+    return Finding("audit", ok=True, message=message)
+
+
+def _signer(path: Path) -> Any:
+    from_pem: Callable[[bytes], Any] = load("evidencedesk.records.signing:Ed25519Signer").from_pem
+    try:
+        return from_pem(path.read_bytes())
+    except OSError as error:
+        raise UsageError(
+            f"The signing key {str(path)!r} cannot be read: {error.strerror}.",
+            code="signing_key_unreadable",
+            hint="[privacy] signing_key names it; `evidencedesk keys init FILE` makes one.",
+        ) from error
