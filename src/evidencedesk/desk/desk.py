@@ -25,6 +25,7 @@ from evidencedesk.access import (
     check_tenant,
     parse_status,
 )
+from evidencedesk.desk.answers import StoredAnswers
 from evidencedesk.desk.index import OpenIndex
 from evidencedesk.desk.rebuilding import (
     Rebuild,
@@ -34,6 +35,7 @@ from evidencedesk.desk.rebuilding import (
     roll_back,
     trial_index,
 )
+from evidencedesk.desk.recording import Recording
 from evidencedesk.desk.versions import diff_versions, found_or_raise
 from evidencedesk.ingestion.watch import watch
 from evidencedesk.model import (
@@ -51,11 +53,9 @@ from evidencedesk.model import (
 from evidencedesk.pipeline import (
     Explanation,
     StreamEvent,
-    answer_question,
     remove_document,
     run_ingestion,
     search,
-    stream_answer,
 )
 from evidencedesk.protocols import Clock, Generator
 from evidencedesk.settings import Settings
@@ -75,6 +75,7 @@ class Desk:
         self.settings = settings
         self._clock = clock
         self._index = OpenIndex(path, settings, clock, generator)
+        self._recording = Recording(self._index)
 
     @classmethod
     def open(
@@ -160,7 +161,7 @@ class Desk:
             self.settings, roles=roles, deny=deny, status=status, lang=lang, owner=owner
         )
         with self._index.ingesting() as (indexing, parsers, warnings):
-            return run_ingestion(
+            report = run_ingestion(
                 [Path(path) for path in paths],
                 wiring.reading(self.settings, parsers, self._clock, request, owner_tenant),
                 indexing,
@@ -169,6 +170,8 @@ class Desk:
                 warnings=warnings,
                 progress=progress,
             )
+        lapsed = self.answers.warnings_after(report, owner_tenant)
+        return replace(report, warnings=(*report.warnings, *lapsed))
 
     def watch(
         self, *paths: str | Path, stop: threading.Event | None = None, **options: object
@@ -191,9 +194,12 @@ class Desk:
     ) -> Answer:
         """Answer from what ``principal`` may see, or abstain with the reason.
 
+        A receipt is written first. An index that cannot be written gets none, and ``degraded``
+        says so.
+
         Raises:
             QuestionError: ``empty_question`` or ``question_too_long``.
-            IndexingError: the index cannot be read.
+            IndexingError: the index cannot be read, or the receipt cannot be written.
         """
         return self.explain(
             question, principal=principal, statuses=statuses, threshold=threshold
@@ -218,9 +224,12 @@ class Desk:
             IndexingError: the index cannot be read.
             CallCancelledError: ``cancelled`` said so.
         """
-        answering = self._index.answering(threshold)
-        return stream_answer(
-            question, answering, principal=principal, statuses=statuses, cancelled=cancelled
+        return self._recording.stream(
+            question,
+            principal=principal,
+            statuses=statuses,
+            threshold=threshold,
+            cancelled=cancelled,
         )
 
     def explain(
@@ -232,8 +241,9 @@ class Desk:
         threshold: float | None = None,
     ) -> Explanation:
         """The answer with everything that led to it; raises what ``ask`` raises."""
-        answering = self._index.answering(threshold)
-        return answer_question(question, answering, principal=principal, statuses=statuses)
+        return self._recording.explain(
+            question, principal=principal, statuses=statuses, threshold=threshold
+        )
 
     def search(
         self,
@@ -350,6 +360,11 @@ class Desk:
             stored = found_or_raise(writer.document(tenant, document_id), "document", document_id)
             writer.update_document(replace(stored, status=wanted))
 
+    @property
+    def answers(self) -> StoredAnswers:
+        """The receipts of what was answered."""
+        return StoredAnswers(self._index, self._recording)
+
     def log(self, *, principal: Principal, limit: int = 100) -> tuple[LogEntry, ...]:
         """Newest entries of the ingestion log; empty unless ``principal`` is an administrator."""
         with self._index.reading(principal, DEFAULT_STATUSES) as snapshot:
@@ -407,6 +422,7 @@ class Desk:
     def _over(self, index: OpenIndex) -> Desk:
         desk = Desk(self.path, index.settings, self._clock)
         desk._index = index
+        desk._recording = Recording(index, enabled=False)
         return desk
 
     def rollback(self) -> Generation:
