@@ -141,7 +141,11 @@ class OpenIndex:
         findings = [wiring.model_finding(self.settings, self.models.configured)]
         try:
             with self.writing() as writer:
-                findings += examine(self.store(), Indexing(writer, self.models.for_generation))
+                findings += examine(
+                    self.store(),
+                    Indexing(writer, self.models.for_generation),
+                    wants_model=self.settings.embedding.model != wiring.NO_MODEL,
+                )
         except IndexingError as error:
             findings.append(Finding("index", ok=False, message=error.message, hint=error.hint))
         return tuple(findings)

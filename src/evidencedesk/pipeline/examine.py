@@ -17,8 +17,14 @@ PROBES = 10
 MIN_PROBE_COSINE = 0.999
 
 
-def examine(store: Store, indexing: Indexing) -> Iterator[Finding]:
-    """Findings about the store, its generations, its vectors and its documents."""
+def examine(store: Store, indexing: Indexing, *, wants_model: bool = True) -> Iterator[Finding]:
+    """Findings about the store, its generations, its vectors and its documents.
+
+    Args:
+        store: the index.
+        indexing: its writer's side.
+        wants_model: whether an index without vectors lacks anything.
+    """
     problems = store.check()
     yield Finding(
         "index",
@@ -33,7 +39,7 @@ def examine(store: Store, indexing: Indexing) -> Iterator[Finding]:
     yield from _missing_files(records)
     for generation in indexing.writer.generations():
         if generation.state == "active":
-            yield _vectors(records, generation)
+            yield _vectors(records, generation, wants_model=wants_model)
             yield from _probes(records, generation, indexing)
 
 
@@ -59,15 +65,19 @@ def _missing_files(records: list[DocumentRecord]) -> Iterator[Finding]:
         )
 
 
-def _vectors(records: list[DocumentRecord], generation: Generation) -> Finding:
+def _vectors(
+    records: list[DocumentRecord], generation: Generation, *, wants_model: bool
+) -> Finding:
     total = sum(record.chunks for record in records)
     present = sum(record.vectors for record in records)
     if generation.embedding is None:
         return Finding(
             "vectors",
-            ok=False,
+            ok=not wants_model,
             message="the index has no semantic model; search is by keywords only",
-            hint="`evidencedesk models pull minilm`, then `evidencedesk ingest` again.",
+            hint="`evidencedesk models pull minilm`, then `evidencedesk ingest` again."
+            if wants_model
+            else "",
         )
     name = generation.embedding.name
     return Finding(

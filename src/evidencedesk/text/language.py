@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import py3langid
 
+from evidencedesk.errors import SourceError
 from evidencedesk.text.scripts import (
     language_of_script,
     question_languages,
@@ -26,6 +27,9 @@ def detect(text: str) -> str:
     2012; loaded when first needed, about half a second) is asked about the first 4,000 characters,
     if at least 200 of them are letters, and believed only if its language is written in the
     script of most of them.
+
+    Raises:
+        SourceError: ``temporary_files`` when the detector's model cannot be unpacked.
     """
     sample = text[:_SAMPLE]
     told = language_of_script(sample)
@@ -33,9 +37,20 @@ def detect(text: str) -> str:
         return told
     if sum(map(str.isalpha, sample)) < _MIN_LETTERS:
         return UNKNOWN
-    language = str(py3langid.classify(sample)[0])
+    language = _classify(sample)
     main = next(iter(script_shares(sample)))
     return language if main in scripts_of_language(language) else UNKNOWN
+
+
+def _classify(sample: str) -> str:
+    try:
+        return str(py3langid.classify(sample)[0])
+    except OSError as error:
+        raise SourceError(
+            f"Its language cannot be detected: no temporary file can be written ({error}).",
+            code="temporary_files",
+            hint="Free space in the folder for temporary files (TMPDIR), or declare `lang`.",
+        ) from error
 
 
 __all__ = ["UNKNOWN", "detect", "question_languages", "script_shares", "unknown_script_share"]
