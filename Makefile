@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fix types layers unit docs slow bench coverage lock clean
+.PHONY: help demo test lint fix types layers unit docs slow bench adversary coverage lock clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -55,6 +55,9 @@ bench: $(VENV)/.dev ## every benchmark, one after the other; DATA=path of the pu
 	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.beir $(DATA)/scifact
 	$(BIN)/python -m benchmarks.xquad $(DATA)/xquad
+
+adversary: $(VENV)/.dev ## two small live models try to get an unverified claim shown; for a schedule, about an hour
+	$(BIN)/python -m benchmarks.adversary --questions 300
 
 coverage: $(VENV)/.dev ## which lines the tests reach
 	$(BIN)/coverage erase

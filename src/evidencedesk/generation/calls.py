@@ -140,7 +140,7 @@ class ModelCalls:
 
     def _failure(self, error: ProviderError, attempts: int, text: str = "") -> Reply:
         stop = StopReason.TIMEOUT if error.code == "timeout" else StopReason.ERROR
-        detail = f"{self.name}: {error.message}"
+        detail = f"{self.name}: {error}"
         return Reply(text, stop, self.name, self.model, Usage(), attempts, detail=detail)
 
 
