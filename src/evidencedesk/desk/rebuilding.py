@@ -89,7 +89,8 @@ def trial_index(
 ) -> Iterator[OpenIndex]:
     """The index as it would answer with other settings.
 
-    Where chunking or model differ, from a rebuild, which is dropped at the end.
+    Where chunking or model differ, from a rebuild, which is dropped at the end. Where only chunking
+    differs it keeps the model that answers, so keywords are compared with keywords.
 
     Raises:
         IndexingError: ``generation_exists`` while another rebuild is under way.
@@ -100,8 +101,13 @@ def trial_index(
         if (settings.chunking, settings.embedding) == (now.chunking, now.embedding):
             yield other
             return
-        embedder = other.models.required(settings.embedding.model)
         with other.writing() as writer:
+            active = next(each for each in writer.generations() if each.state == "active")
+            embedder = (
+                other.models.for_generation(active)
+                if settings.embedding == now.embedding
+                else other.models.required(settings.embedding.model)
+            )
             generation = writer.begin_generation(
                 embedder.spec if embedder else None, wiring.chunking_of(settings), NORMALISATION
             )
