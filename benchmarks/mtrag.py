@@ -124,8 +124,9 @@ def _kind(turns: Sequence[Turn], kind: str) -> str:
 
 
 def _on_topic(turns: Sequence[Turn]) -> None:
-    """Unanswerable turns whose best passage is as near as that of the median answerable one."""
-    near = float(np.median([turn.likeness for turn in turns if turn.answerable]))
+    """Unanswerable turns with a passage as near as three quarters of the answerable ones have."""
+    likeness = [turn.likeness for turn in turns if turn.answerable]
+    near = float(np.quantile(likeness, 0.25))
     held = [turn for turn in turns if turn.kind == "UNANSWERABLE" and turn.likeness >= near]
     told = [Scored(turn.confidence, right=False) for turn in held]
     told += [Scored(turn.confidence, right=True) for turn in turns if turn.answerable]
