@@ -36,5 +36,12 @@ COMMANDS = (
     CommandRow("calibrate", "evidencedesk.cli.calibrate:app", "Fit confidence and threshold."),
     CommandRow("models", "evidencedesk.cli.models:app", "List, pull and verify semantic models."),
     CommandRow("reindex", "evidencedesk.cli.reindex:app", "Rebuild with another model or cut."),
+    CommandRow(
+        "answers",
+        "evidencedesk.cli.answers_command:app",
+        "Show, replay, recheck, export and erase stored answers.",
+    ),
+    CommandRow("verify", "evidencedesk.cli.verify:app", "Check an exported answer offline."),
+    CommandRow("keys", "evidencedesk.cli.keys:app", "Make the key that signs exported answers."),
     CommandRow("doctor", "evidencedesk.cli.doctor:app", "Say what is wrong and how to mend it."),
 )

@@ -13,13 +13,20 @@ from evidencedesk.settings import effective, render_markdown
 app = new_app()
 
 
-@app.command(epilog=examples("doctor", "doctor --settings"))
+@app.command(epilog=examples("doctor", "doctor --settings", "doctor --audit"))
 @command()
 def doctor(
     call: Call,
     settings: Annotated[
         bool, typer.Option("--settings", help="Show every setting and where it comes from.")
     ] = False,
+    audit: Annotated[
+        bool, typer.Option("--audit", help="Check every receipt and the chain that holds them.")
+    ] = False,
+    noted: Annotated[
+        list[str] | None,
+        typer.Option(help="With --audit: the hash of an entry noted before.", metavar="HASH"),
+    ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", hidden=True, help="With --settings: docs/settings.md.")
     ] = False,
@@ -32,7 +39,7 @@ def doctor(
         _print_settings(call)
         return EXIT_OK
     with call.open() as desk:
-        findings = desk.doctor()
+        findings = desk.answers.audit(noted or ()) if audit else desk.doctor()
     if call.as_json:
         call.terminal.json({"findings": [finding.to_json() for finding in findings]})
     else:
