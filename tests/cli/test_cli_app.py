@@ -20,10 +20,13 @@ from evidencedesk.errors import UsageError
 ROOT = Path(__file__).parents[2]
 HELP_SECONDS = 0.4
 READING = ("ask", "search", "show", "docs list", "docs show", "docs history", "docs diff")
+READING += tuple(f"answers {name}" for name in ("list", "show", "replay", "recheck", "export"))
 ALL_COMMANDS = (
-    *(row.name for row in COMMANDS if row.name not in {"docs", "chunks", "models"}),
+    *(row.name for row in COMMANDS if row.name not in {"docs", "chunks", "models", "answers", "keys"}),
     *(f"docs {name}" for name in ("list", "show", "history", "diff", "remove", "status")),
     "chunks compare",
+    *(f"answers {name}" for name in ("list", "show", "replay", "recheck", "export", "erase")),
+    "keys init",
     *(f"models {name}" for name in ("list", "pull", "verify", "where")),
 )
 
