@@ -242,6 +242,12 @@ def calibrations_of(settings: Settings) -> Calibrations:
     return SHIPPED if path is None else read_calibrations(Path(path))
 
 
+def rewriter_of(settings: Settings, generator: Generator) -> Generator | None:
+    """The model that makes follow-up questions stand alone; None leaves it to rules."""
+    is_model = settings.generation.generator != "extractive"
+    return generator if is_model and settings.generation.rewriting == "model" else None
+
+
 def answering_of(
     settings: Settings,
     store: Store,

@@ -19,7 +19,7 @@ from evidencedesk.errors import UsageError
 
 ROOT = Path(__file__).parents[2]
 HELP_SECONDS = 0.4
-READING = ("ask", "search", "show", "docs list", "docs show", "docs history", "docs diff")
+READING = ("ask", "chat", "search", "show", "docs list", "docs show", "docs history", "docs diff")
 READING += tuple(f"answers {name}" for name in ("list", "show", "replay", "recheck", "export"))
 ALL_COMMANDS = (
     *(row.name for row in COMMANDS if row.name not in {"docs", "chunks", "models", "answers", "keys"}),

@@ -27,6 +27,7 @@ COMMANDS = (
     CommandRow("init", "evidencedesk.cli.init:app", "Write a settings file and an empty index."),
     CommandRow("ingest", "evidencedesk.cli.ingest:app", "Bring the index in line with files."),
     CommandRow("ask", "evidencedesk.cli.ask:app", "Answer a question, or say why not."),
+    CommandRow("chat", "evidencedesk.cli.chat:app", "Ask in a conversation."),
     CommandRow("search", "evidencedesk.cli.search:app", "Find passages, without an answer."),
     CommandRow("show", "evidencedesk.cli.show:app", "Show a passage or a document at its place."),
     CommandRow("docs", "evidencedesk.cli.docs:app", "List, compare, remove documents."),

@@ -9,7 +9,7 @@ Example:
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -49,13 +49,17 @@ from evidencedesk.model import (
     IngestReport,
     LogEntry,
     ProgressCallback,
+    Turn,
 )
 from evidencedesk.pipeline import (
     Explanation,
     StreamEvent,
+    recall,
     remove_document,
     run_ingestion,
     search,
+    stand_alone,
+    turn_of,
 )
 from evidencedesk.protocols import Clock, Generator
 from evidencedesk.settings import Settings
@@ -244,6 +248,42 @@ class Desk:
         return self._recording.explain(
             question, principal=principal, statuses=statuses, threshold=threshold
         )
+
+    def chat(
+        self,
+        question: str,
+        *,
+        principal: Principal,
+        earlier: Sequence[str] = (),
+        statuses: Iterable[Status] = DEFAULT_STATUSES,
+        threshold: float | None = None,
+    ) -> Turn:
+        """One turn of a conversation: ``question`` made to stand alone, then asked like any other.
+
+        ``earlier`` questions, oldest first, give words and nothing else; raises what ``ask`` raises.
+        """
+        asked = stand_alone(
+            question,
+            earlier,
+            self._index.answering(threshold),
+            rewriter=wiring.rewriter_of(self.settings, self._index.generator()),
+        )
+        answer = self.ask(asked.text, principal=principal, statuses=statuses, threshold=threshold)
+        return turn_of(question, asked, answer)
+
+    def recall(
+        self,
+        turns: Sequence[Turn],
+        *,
+        principal: Principal,
+        statuses: Iterable[Status] = DEFAULT_STATUSES,
+    ) -> tuple[Turn, ...]:
+        """Earlier turns with only those statements whose sources ``principal`` may still see.
+
+        Raises:
+            IndexingError: the index cannot be read.
+        """
+        return recall(turns, self._index.store(), principal=principal, statuses=statuses)
 
     def search(
         self,

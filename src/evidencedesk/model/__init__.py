@@ -17,6 +17,7 @@ from evidencedesk.model.answer import (
     Usage,
 )
 from evidencedesk.model.call import CallBounds, StreamBreak, StreamItem
+from evidencedesk.model.conversation import RewrittenBy, Turn
 from evidencedesk.model.document import (
     Block,
     BlockKind,
@@ -106,6 +107,7 @@ __all__ = [
     "Request",
     "Retrieval",
     "RetrievedChunk",
+    "RewrittenBy",
     "ScoreStatistics",
     "Section",
     "SourceConflict",
@@ -116,6 +118,7 @@ __all__ = [
     "StreamItem",
     "Support",
     "TokenVectors",
+    "Turn",
     "Usage",
     "Verdict",
     "VerifiedCitation",

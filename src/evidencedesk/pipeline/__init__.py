@@ -5,6 +5,7 @@ Nothing else composes stages. Read ``ingest_document`` and ``answer_question`` f
 
 from evidencedesk.pipeline.answer import answer_question, search
 from evidencedesk.pipeline.asking import Answering, Explanation
+from evidencedesk.pipeline.chat import Standalone, recall, stand_alone, turn_of
 from evidencedesk.pipeline.documents import Reading, chunk_folder, open_file, read_document
 from evidencedesk.pipeline.examine import examine
 from evidencedesk.pipeline.ingest import Indexing, Outcome, ingest_document, ingest_files
@@ -32,6 +33,7 @@ __all__ = [
     "Outcome",
     "Reading",
     "RetrievedEvent",
+    "Standalone",
     "StreamEvent",
     "answer_question",
     "check_chunking",
@@ -43,8 +45,11 @@ __all__ = [
     "open_file",
     "read_document",
     "rebuild",
+    "recall",
     "remove_document",
     "run_ingestion",
     "search",
+    "stand_alone",
     "stream_answer",
+    "turn_of",
 ]

@@ -214,7 +214,8 @@ def _absolute(name: str, value: Any, base: Path) -> Any:
         return value
     row = next(row for row in rows() if row.name == name)
     looks_like_path = (name == "embedding.model" and ("/" in value or value.startswith("."))) or (
-        name == "generation.model" and value.endswith(".gguf")
+        (name == "generation.model" and value.endswith(".gguf"))
+        or (name == "verification.judge" and ":" not in value)
     )
     if row.is_path or looks_like_path:
         return str(base / Path(value).expanduser())

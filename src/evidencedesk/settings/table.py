@@ -174,6 +174,11 @@ class GenerationTable(_Table):
     max_retries: int = _row(
         2, "Calls after one that failed in a way that may pass.", unit="calls", ge=0
     )
+    rewriting: Literal["model", "rules"] = _row(
+        "model",
+        'Who makes a follow-up question in `chat` stand alone: the generator\'s "model", where it is '
+        'one, or "rules" alone, which cost nothing.',
+    )
     structured_output: Literal["auto", "schema", "prompt"] = _row(
         "auto",
         'How a model is held to the shape of a reply: "schema" by the provider, "prompt" by the '
@@ -214,6 +219,12 @@ class VerificationTable(_Table):
         "abstain",
         'What one failed check does: "abstain" rejects the whole answer, "repair" asks the model once '
         'more and tells it what failed, "trim" drops the failing statements and says so.',
+    )
+    judge: str | None = _row(
+        None,
+        "Decides paraphrases: a folder with an entailment model, or NAME:MODEL of a generator, with "
+        "@ADDRESS and #KEY_VARIABLE after it where needed. A judge that fails bears nothing out.",
+        sample="models/entailment",
     )
 
 
