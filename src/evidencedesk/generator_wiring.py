@@ -1,4 +1,4 @@
-"""From settings to whoever writes replies: adapters, keys, bounds and the chain of fallbacks."""
+"""From settings to whoever writes and judges replies: adapters, keys, bounds, the chain of fallbacks."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from evidencedesk.adapters.generators.configuration import ModelConfiguration
 from evidencedesk.errors import SettingsError
 from evidencedesk.generation.calls import CallSettings, ModelCalls
 from evidencedesk.generation.fallback import FallbackChain, UnavailableGenerator
+from evidencedesk.generation.judging import ModelJudge
 from evidencedesk.generation.prices import Prices, read_prices
 from evidencedesk.generation.retries import RetryPolicy
-from evidencedesk.protocols import Clock, Generator, Provider
+from evidencedesk.protocols import Clock, Generator, Judge, Provider
 from evidencedesk.registry import adapter, adapter_names
 from evidencedesk.settings import Settings
 
 _KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-_FALLBACK = re.compile(
+_CHOICE = re.compile(
     r"(?P<name>[\w-]+)(?::(?P<model>.+?))?(?:@(?P<url>https?://[^#\s]+))?(?:#(?P<key>\w+))?"
 )
 
@@ -62,6 +63,24 @@ def generator_of(settings: Settings, clock: Clock, environment: Mapping[str, str
     return made[0] if len(made) == 1 else FallbackChain(made)
 
 
+def judge_of(settings: Settings, clock: Clock, environment: Mapping[str, str]) -> Judge | None:
+    """The judge that the settings name: a folder, or a model as fallbacks are written; None for none.
+
+    Raises:
+        SettingsError: ``unknown_adapter``, ``no_model``, ``no_key`` or ``bad_fallback``.
+        ModelError: the folder holds no entailment model that can be run.
+    """
+    named = settings.verification.judge
+    if not named:
+        return None
+    choice = _CHOICE.fullmatch(named)
+    if choice is None or choice["name"] not in adapter_names("providers"):
+        judge: Judge = adapter("judges", "entailment")(Path(named))
+        return judge
+    generator = _made(_fallback(named), settings, clock, environment)
+    return ModelJudge(generator, f"{choice['name']}:{choice['model']}")
+
+
 def prices_of(settings: Settings) -> Prices:
     """The table that ships, with the rows of the settings' own file over it.
 
@@ -75,7 +94,7 @@ def prices_of(settings: Settings) -> Prices:
 
 
 def _fallback(text: str) -> _Choice:
-    parts = _FALLBACK.fullmatch(text)
+    parts = _CHOICE.fullmatch(text)
     if parts is None:
         raise SettingsError(
             f"{text!r} in [generation] fallbacks names no generator.",

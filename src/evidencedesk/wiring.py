@@ -22,7 +22,7 @@ from evidencedesk.model import ChunkingSettings, EmbeddingSpec, Finding, Generat
 from evidencedesk.model.receipt import KEY_BYTES
 from evidencedesk.pipeline import Answering, Reading
 from evidencedesk.pipeline.calibrations import read_calibrations
-from evidencedesk.protocols import Clock, Embedder, Generator, Store
+from evidencedesk.protocols import Clock, Embedder, Generator, Judge, Store
 from evidencedesk.registry import adapter, adapter_names, adapter_target, load
 from evidencedesk.retrieval import SHIPPED, Calibrations
 from evidencedesk.settings import Settings
@@ -255,6 +255,7 @@ def answering_of(
     embedder: Embedder | None,
     *,
     generator: Generator,
+    judge: Judge | None = None,
     threshold: float | None = None,
 ) -> Answering:
     """What answers questions, with the values of the settings."""
@@ -266,6 +267,7 @@ def answering_of(
         clock=clock,
         new_id=lambda: uuid.uuid4().hex,
         new_canary=lambda: secrets.token_hex(8),
+        judge=judge,
         languages=retrieval.languages,
         k=retrieval.k,
         candidates=retrieval.candidates,

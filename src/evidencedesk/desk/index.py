@@ -12,7 +12,7 @@ from evidencedesk import wiring
 from evidencedesk.access import AccessFilter, Principal, Status
 from evidencedesk.desk.pinned import PinnedStore
 from evidencedesk.errors import IndexingError
-from evidencedesk.generator_wiring import generator_of
+from evidencedesk.generator_wiring import generator_of, judge_of
 from evidencedesk.ingestion.sandbox import ParserPool
 from evidencedesk.model import Finding
 from evidencedesk.pipeline import (
@@ -22,7 +22,7 @@ from evidencedesk.pipeline import (
     check_normalisation,
     examine,
 )
-from evidencedesk.protocols import Clock, Embedder, Generator, Snapshot, Store, Writer
+from evidencedesk.protocols import Clock, Embedder, Generator, Judge, Snapshot, Store, Writer
 from evidencedesk.settings import Settings
 from evidencedesk.text.analysis import NORMALISATION
 
@@ -39,6 +39,7 @@ class OpenIndex:
         self.models = wiring.Models(settings)
         self._generator = generator
         self._made_generator = generator is None
+        self._judge: Judge | None = None
         self._store: Store | None = None
         self._lock = threading.RLock()
 
@@ -67,6 +68,18 @@ class OpenIndex:
                 self._generator = generator_of(self.settings, self.clock, os.environ)
             return self._generator
 
+    def judge(self) -> Judge | None:
+        """The judge of the settings, made once; None where they name none.
+
+        Raises:
+            SettingsError: the settings name none that can be made.
+            ModelError: its model cannot be run.
+        """
+        with self._lock:
+            if self._judge is None:
+                self._judge = judge_of(self.settings, self.clock, os.environ)
+            return self._judge
+
     def with_settings(self, settings: Settings) -> OpenIndex:
         """The same index, opened anew with other settings."""
         given = None if self._made_generator else self._generator
@@ -86,9 +99,16 @@ class OpenIndex:
                 if close is not None:
                     close()
                 self._generator = None
+            self._close_judge()
             if self._store is not None:
                 self._store.close()
                 self._store = None
+
+    def _close_judge(self) -> None:
+        close = getattr(self._judge, "close", None)
+        if close is not None:
+            close()
+        self._judge = None
 
     @contextmanager
     def reading(self, principal: Principal, statuses: Iterable[Status]) -> Iterator[Snapshot]:
@@ -133,6 +153,7 @@ class OpenIndex:
             self.clock,
             self.models.for_generation(generation),
             generator=self.generator(),
+            judge=self.judge(),
             threshold=threshold,
         )
 

@@ -1,0 +1,1 @@
+"""Judges: second opinions on whether quotes bear a claim out."""
