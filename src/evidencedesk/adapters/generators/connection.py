@@ -187,8 +187,16 @@ def connection(
 
 
 def _proxy(base_url: str) -> str | None:
+    """The proxy that the environment names for this address.
+
+    Raises:
+        ProviderError: it is of a kind that is not spoken here; going around it is no choice of ours.
+    """
     url = httpx2.URL(base_url)
     if urllib.request.proxy_bypass(url.host):
         return None
     proxies = urllib.request.getproxies()
-    return proxies.get(url.scheme) or proxies.get("all")
+    proxy = proxies.get(url.scheme) or proxies.get("all")
+    if proxy and not proxy.startswith(("http://", "https://")):
+        raise ProviderError("the proxy that the environment names is not an HTTP proxy")
+    return proxy
