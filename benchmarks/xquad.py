@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.corpora import READER, indexed, json_lines, load, mean, open_model
-
 from evidencedesk.access import AccessFilter, Principal
 from evidencedesk.adapters.generators.extractive import ExtractiveReader
 from evidencedesk.assembly import assemble
