@@ -35,6 +35,7 @@ from evidencedesk.model import (
     StreamItem,
     TokenVectors,
 )
+from evidencedesk.model.contents import Contents
 from evidencedesk.model.receipt import AuditEntry, AuditEvent, Receipt
 
 
@@ -65,6 +66,21 @@ class Parser(Protocol):
         Raises:
             ParseError: with one of its codes when the content cannot be read.
             MetadataError: when front matter is wrong.
+        """
+
+
+class Container(Protocol):
+    """The other half of a parser whose format holds files: archives, mailboxes, messages.
+
+    Runs where the parser runs, under the same limits. Members are taken out in memory, become
+    documents of their own, and are never trusted: what they say of rights can only narrow.
+    """
+
+    def members(self, data: bytes, file_name: str) -> Contents:
+        """The files inside, their names cleaned and distinct, and those refused with the reason.
+
+        Raises:
+            ParseError: the file as a whole cannot be opened or may not be.
         """
 
 

@@ -77,13 +77,29 @@ def test_inner_folders_are_laid_over_outer_ones(tmp_path: Path) -> None:
     assert said.origin == str(tmp_path / "in" / MANIFEST_NAME)
 
 
-def test_manifests_above_the_root_do_not_apply_and_that_beside_a_file_does(tmp_path: Path) -> None:
-    manifest(tmp_path, "defaults: {owner: outer}")
-    manifest(tmp_path / "root", "defaults: {lang: bn}")
-    said = entry(tmp_path / "root", "a.md")
-    assert (said.owner, said.lang) == (None, "bn")
-    (file,) = discover([tmp_path / "root" / "a.md"]).files
-    assert Manifests().entry_for(file).lang == "bn"
+def test_what_is_said_of_a_file_does_not_depend_on_the_path_that_was_named(tmp_path: Path) -> None:
+    manifest(
+        tmp_path, 'defaults: {owner: outer, lang: en}\nfiles: {"inner/deep/a.md": {deny: [x]}}'
+    )
+    manifest(tmp_path / "inner", "defaults: {lang: bn}")
+    deep = tmp_path / "inner" / "deep"
+    deep.mkdir()
+    (deep / "a.md").write_text("words")
+    for path in (tmp_path, tmp_path / "inner", deep, deep / "a.md"):
+        (file,) = discover([path]).files
+        said = Manifests().entry_for(file)
+        assert (said.owner, said.lang, said.deny) == ("outer", "bn", {"x"})
+
+
+def test_a_manifest_in_a_folder_that_anybody_may_write_to_rules_nothing_below(
+    tmp_path: Path,
+) -> None:
+    manifest(tmp_path, "defaults: {roles: [everybody]}")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "a.md").write_text("words")
+    tmp_path.chmod(0o1777)
+    (file,) = discover([tmp_path / "own"]).files
+    assert Manifests().entry_for(file).roles is None
 
 
 def test_an_empty_list_of_roles_is_a_statement(tmp_path: Path) -> None:

@@ -57,8 +57,7 @@ def test_content_says_what_it_is_and_the_name_where_it_does_not(
     [
         (b"\x89PNG\r\n\x1a\n...", "a.txt", "unsupported", "a PNG image"),
         (b"MZ\x90\x00\x03\x00\x00\x00", "a.txt", "unsupported", "a program"),
-        (zipped("xl/workbook.xml"), "a.xlsx", "unsupported", "an Excel workbook"),
-        (zipped("x"), "a.zip", "unsupported", "a ZIP archive"),
+        (zipped("xl/workbook.bin"), "a.xlsb", "unsupported", "a binary Excel workbook"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "a.doc", "unsupported", "before 2007"),
         (b"{\\rtf1 x}", "a.md", "unsupported", "Rich Text"),
         (bytes(range(256)) * 4, "a.txt", "unsupported", "binary data"),

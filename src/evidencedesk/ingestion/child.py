@@ -18,8 +18,14 @@ from types import TracebackType
 from typing import BinaryIO, cast
 
 from evidencedesk.errors import ParseError, SourceError
-from evidencedesk.ingestion.frames import Header, encode_parsed, pack, unpack
-from evidencedesk.protocols import Parser
+from evidencedesk.ingestion.frames import (
+    Header,
+    encode_contents,
+    encode_parsed,
+    pack,
+    unpack,
+)
+from evidencedesk.protocols import Container, Parser
 
 _WATCH_SECONDS = 0.5
 _FRAME_LIMIT = 1 << 32
@@ -116,8 +122,12 @@ def _die_with_parent(parent: int) -> None:
 
 
 def _answer(parsers: dict[str, Parser], request: Header, data: bytes, limits: Header) -> bytes:
+    parser = _parser(parsers, request["parser"])
     try:
-        parsed = _parser(parsers, request["parser"]).parse(data, request["file_name"])
+        if request.get("members"):
+            contents = cast("Container", parser).members(data, request["file_name"])
+            return pack(*encode_contents(contents))
+        parsed = parser.parse(data, request["file_name"])
     except SourceError as error:
         return pack(
             {

@@ -11,7 +11,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from evidencedesk.model import Block, BlockKind, PageBoxes, PageSpan, ParsedDocument
+from evidencedesk.model import Block, BlockKind, FailedSource, PageBoxes, PageSpan, ParsedDocument
+from evidencedesk.model.contents import Contents, Member
 
 _LENGTHS = struct.Struct(">II")
 PREFIX = _LENGTHS.size
@@ -104,3 +105,25 @@ def decode_parsed(header: Header, body: bytes) -> ParsedDocument:
         warnings=tuple(header["warnings"]),
         **{name: header[name] for name in _PLAIN},
     )
+
+
+def encode_contents(contents: Contents) -> tuple[Header, bytes]:
+    """Header and body of the files inside a file."""
+    header: Header = {
+        "members": [[member.name, len(member.data)] for member in contents.members],
+        "refused": [[each.source, each.code, each.message] for each in contents.refused],
+    }
+    return header, b"".join(member.data for member in contents.members)
+
+
+def decode_contents(header: Header, body: bytes) -> Contents:
+    """The contents that :func:`encode_contents` took apart.
+
+    Raises:
+        KeyError, TypeError, ValueError: the header is not one of ours.
+    """
+    members, end = [], 0
+    for name, size in header["members"]:
+        members.append(Member(str(name), body[end : end + size]))
+        end += size
+    return Contents(tuple(members), tuple(FailedSource(*each) for each in header["refused"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from evidencedesk.errors import ParseError, SourceError
@@ -23,19 +23,35 @@ class SourceFile:
         path: where it can be opened, as found from the PATH given.
         root: the PATH given: a folder, or the file itself.
         relative: path below the root with ``/`` between parts; the file name when the root is the
-            file itself.
+            file itself. For a member of an archive or message: that of the outermost file, then
+            ``!/`` and the name inside, as often as files are nested (``a.zip!/b.eml!/c.pdf``).
+        inside: names of the members that lead to this one; empty for a file of its own.
+        data: the bytes of a member; None for a file, which is read from ``path``.
     """
 
     path: Path
     root: Path
     relative: str
+    inside: tuple[str, ...] = ()
+    data: bytes | None = None
+
+    @property
+    def trusted(self) -> bool:
+        """Whether what it says of its own rights counts: not inside an archive or a message."""
+        return not self.inside
+
+    def member(self, name: str, data: bytes) -> SourceFile:
+        """The file called ``name`` inside this one."""
+        relative = f"{self.relative}!/{name}"
+        return replace(self, relative=relative, inside=(*self.inside, name), data=data)
 
     @property
     def folders(self) -> tuple[Path, ...]:
         """The folders whose manifests apply, outermost first: the root down to the file's own."""
         if self.path == self.root:
             return (self.path.parent,)
-        parts = PurePosixPath(self.relative).parent.parts
+        inner = "".join(f"!/{name}" for name in self.inside)
+        parts = PurePosixPath(self.relative.removesuffix(inner)).parent.parts
         return tuple(self.root.joinpath(*parts[:depth]) for depth in range(len(parts) + 1))
 
 

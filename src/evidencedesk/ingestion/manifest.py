@@ -11,13 +11,18 @@ A glob without ``/`` is matched against file names at any depth; one with ``/`` 
 below the manifest's folder, where ``*`` stays inside one folder and ``**`` does not. Where several
 match, each key comes from the most specific glob: no wildcard beats any wildcard, then more literal
 characters beat fewer, then the later line wins. Manifests of inner folders are laid over those of
-outer ones, up to the PATH being ingested, key by key.
+outer ones, key by key. Every folder above a file counts, also above the PATH being ingested: who may
+see a file does not depend on which PATH was named. The search ends below a folder into which anybody
+may write. Members of archives and messages get what is said of the outermost file, except its id,
+title, version and predecessor; globs do not reach inside.
 """
 
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Iterable
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -83,18 +88,20 @@ class Manifests:
         self._read: dict[Path, FolderManifest | None] = {}
 
     def entry_for(self, file: SourceFile) -> DeclaredMetadata:
-        """What the manifests from the root down to the file's folder say of ``file``.
+        """What the manifests above ``file`` say of it, the innermost first.
 
         Raises:
             MetadataError: a manifest is wrong; naming it, the line where known, and the key.
         """
         declared = DeclaredMetadata()
-        for folder in file.folders:
+        for folder in (*_folders_above(file.folders[0]), *file.folders):
             manifest = self._manifest(folder)
             if manifest is not None:
-                relative = file.path.relative_to(folder).as_posix()
+                relative = _path_below(file, folder)
                 inner = manifest.entry_for(relative, str(folder / MANIFEST_NAME))
                 declared = inner.over(declared)
+        if file.inside:
+            return replace(declared, id=None, title=None, version=None, supersedes=None)
         return declared
 
     def _manifest(self, folder: Path) -> FolderManifest | None:
@@ -102,6 +109,22 @@ class Manifests:
             path = folder / MANIFEST_NAME
             self._read[folder] = read_manifest(path) if path.is_file() else None
         return self._read[folder]
+
+
+def _folders_above(folder: Path) -> list[Path]:
+    """Folders above, outermost first, as far up as only their owners may write."""
+    found: list[Path] = []
+    for above in folder.resolve().parents:
+        if above.stat().st_mode & stat.S_IWOTH:
+            break
+        found.append(above)
+    return found[::-1]
+
+
+def _path_below(file: SourceFile, folder: Path) -> str:
+    if file.path.is_relative_to(folder):
+        return file.path.relative_to(folder).as_posix()
+    return file.path.parent.resolve().joinpath(file.path.name).relative_to(folder).as_posix()
 
 
 def read_manifest(path: Path) -> FolderManifest:

@@ -111,10 +111,15 @@ def resolve_metadata(
 ) -> ResolvedMetadata:
     """Decide between what the document, its folder and the caller say.
 
+    A document that is not trusted names neither its own id nor a predecessor: it could take the
+    place of another.
+
     Raises:
         MetadataError: a malformed or unknown role, a bad status, language or id; naming the file
             that says it.
     """
+    if not trusted:
+        document = replace(document, id=None, supersedes=None)
     described = document.over(manifest).over(request)
     ranked = request.over(manifest)
     access = _access(ranked, document, defaults, trusted=trusted)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from evidencedesk.errors import MetadataError, ParseError
-from evidencedesk.ingestion.frames import Header, decode_parsed, pack
+from evidencedesk.ingestion.frames import Header, decode_contents, decode_parsed, pack
 from evidencedesk.ingestion.process import ChildLostError, ChildProcess, ParseLimits
 from evidencedesk.model import ParsedDocument
+from evidencedesk.model.contents import Contents
 
 __all__ = ["ParseLimits", "ParserPool"]
 
+_Answer = TypeVar("_Answer")
 _HINTS = {
     "timeout": "The file is unusually hard to read; try it saved again, or split.",
     "memory": "The file is unusually large or hostile; split it.",
@@ -66,6 +68,26 @@ class ParserPool:
             MetadataError: front matter is wrong.
             InternalError: the parsing process cannot be started.
         """
+        return self._ask(data, file_name, media_type, decode_parsed)
+
+    def members(self, data: bytes, file_name: str, media_type: str) -> Contents:
+        """The files inside ``data``, whose parser is a :class:`evidencedesk.protocols.Container`.
+
+        Raises:
+            ParseError: with one of its codes.
+            InternalError: the parsing process cannot be started.
+        """
+        return self._ask(data, file_name, media_type, decode_contents, members=True)
+
+    def _ask(
+        self,
+        data: bytes,
+        file_name: str,
+        media_type: str,
+        decode: Callable[[Header, bytes], _Answer],
+        *,
+        members: bool = False,
+    ) -> _Answer:
         parser = self._parsers.get(media_type)
         if parser is None:
             raise ParseError(
@@ -73,12 +95,12 @@ class ParserPool:
                 code="unsupported",
                 hint=f"Supported: {', '.join(sorted(self._parsers))}.",
             )
-        request = pack({"parser": parser, "file_name": file_name}, data)
+        request = pack({"parser": parser, "file_name": file_name, "members": members}, data)
         with self._lock:
             header, body = self._exchange(request, file_name)
             if "error" in header:
                 raise self._failure(header, file_name)
-            return self._decode(header, body, file_name)
+            return self._decode(header, body, file_name, decode)
 
     def _exchange(self, request: bytes, file_name: str) -> tuple[Header, bytes]:
         child = self._ready_child()
@@ -105,9 +127,15 @@ class ParserPool:
             message = f"{file_name}: the parser gave up ({message})."
         return ParseError(message, code=code, hint=hint)
 
-    def _decode(self, header: Header, body: bytes, file_name: str) -> ParsedDocument:
+    def _decode(
+        self,
+        header: Header,
+        body: bytes,
+        file_name: str,
+        decode: Callable[[Header, bytes], _Answer],
+    ) -> _Answer:
         try:
-            return decode_parsed(header, body)
+            return decode(header, body)
         except (KeyError, TypeError, ValueError, IndexError):
             self._discard()
             raise ParseError(

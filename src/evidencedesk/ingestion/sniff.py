@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from pathlib import PurePath
 
 from evidencedesk.errors import ParseError
@@ -11,10 +12,26 @@ MARKDOWN = "text/markdown"
 TEXT = "text/plain"
 HTML = "text/html"
 PDF = "application/pdf"
-DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_OFFICE = "application/vnd.openxmlformats-officedocument."
+DOCX = f"{_OFFICE}wordprocessingml.document"
+XLSX = f"{_OFFICE}spreadsheetml.sheet"
+PPTX = f"{_OFFICE}presentationml.presentation"
+EPUB = "application/epub+zip"
+CSV = "text/csv"
+JSON_LINES = "application/jsonl"
+MAIL = "message/rfc822"
+MAILBOX = "application/mbox"
+ZIP = "application/zip"
+
+CONTAINERS = frozenset({ZIP, MAIL, MAILBOX})
+"""Types whose files hold files."""
+
+WITHOUT_TEXT = frozenset({ZIP, MAILBOX})
+"""Those of them that have no text of their own."""
 
 _BY_EXTENSION = {
     ".md": MARKDOWN,
+    ".mdx": MARKDOWN,
     ".markdown": MARKDOWN,
     ".txt": TEXT,
     ".log": TEXT,
@@ -23,7 +40,23 @@ _BY_EXTENSION = {
     ".xhtml": HTML,
     ".pdf": PDF,
     ".docx": DOCX,
+    ".docm": DOCX,
+    ".xlsx": XLSX,
+    ".xlsm": XLSX,
+    ".pptx": PPTX,
+    ".pptm": PPTX,
+    ".ppsx": PPTX,
+    ".epub": EPUB,
+    ".csv": CSV,
+    ".tsv": CSV,
+    ".jsonl": JSON_LINES,
+    ".ndjson": JSON_LINES,
+    ".eml": MAIL,
+    ".mbox": MAILBOX,
+    ".zip": ZIP,
 }
+_BINARY = frozenset({PDF, DOCX, XLSX, PPTX, EPUB, ZIP})
+_ON_OLE = frozenset({DOCX, XLSX, PPTX})
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _BINARY_FORMATS = (
@@ -46,10 +79,30 @@ _BINARY_FORMATS = (
     (b"RIFF", "a sound, video or WebP file"),
 )
 _ZIP_FORMATS = (
-    (b"xl/workbook.", "an Excel workbook"),
-    (b"ppt/presentation.", "a PowerPoint presentation"),
+    (b"word/document", DOCX),
+    (b"xl/workbook.xml", XLSX),
+    (b"ppt/presentation.xml", PPTX),
+    (b"application/epub+zip", EPUB),
+)
+_OTHER_ZIP_FORMATS = (
     (b"application/vnd.oasis.opendocument", "an OpenDocument file"),
-    (b"application/epub+zip", "an EPUB book"),
+    (b"xl/workbook.bin", "a binary Excel workbook"),
+)
+_PACKAGE_BEGINNINGS = (
+    b"[Content_Types].xml",
+    b"_rels/",
+    b"docProps/",
+    b"word/",
+    b"xl/",
+    b"ppt/",
+    b"customXml/",
+    b"mimetype",
+    b"META-INF/",
+)
+_HEADER = re.compile(rb"(?:[!-9;-~]+:[ \t][^\r\n]*(?:\r?\n[ \t][^\r\n]*)*\r?\n){2}")
+_MAIL_HEADERS = re.compile(
+    rb"^(?:received|return-path|delivered-to|message-id|mime-version):",
+    re.IGNORECASE | re.MULTILINE,
 )
 _MARKS = (
     codecs.BOM_UTF8,
@@ -60,6 +113,7 @@ _MARKS = (
 )
 _TEXT_CONTROLS = frozenset(b"\t\n\v\f\r\x08\x1b")
 _SAMPLE = 8192
+_LOCAL_NAME = 30  # APPNOTE.TXT 4.3.7: the name follows 30 bytes of a local file header
 
 
 def sniff(data: bytes, file_name: str) -> str:
@@ -70,7 +124,7 @@ def sniff(data: bytes, file_name: str) -> str:
 
     Raises:
         ParseError: ``unsupported``, naming what the file seems to be; ``damaged`` when the name
-            promises PDF or DOCX and the content is text or nothing at all.
+            promises PDF, DOCX or another such format and the content is text or nothing at all.
     """
     extension = PurePath(file_name).suffix.lower()
     if b"%PDF-" in data[:1024]:
@@ -123,23 +177,34 @@ def _is_utf8(sample: bytes) -> bool:
 
 
 def _zip_type(data: bytes, file_name: str, extension: str) -> str:
-    for marker, name in _ZIP_FORMATS:
-        if marker in data:
-            raise _unsupported(file_name, name)
-    if extension == ".docx" or b"word/document" in data:
-        return DOCX
-    raise _unsupported(file_name, "a ZIP archive")
+    """What a ZIP file is: an archive of anything may hold Office files, whose names it then shows."""
+    promised = _BY_EXTENSION.get(extension)
+    first_name = data[_LOCAL_NAME : _LOCAL_NAME + 64]
+    if first_name.startswith(_PACKAGE_BEGINNINGS):
+        for marker, kind in _OTHER_ZIP_FORMATS:
+            if marker in data:
+                raise _unsupported(file_name, kind)
+        places = {media_type: data.find(marker) for marker, media_type in _ZIP_FORMATS}
+        found = {media_type: place for media_type, place in places.items() if place >= 0}
+        if promised in found:
+            return promised
+        if found:
+            return min(found, key=found.__getitem__)
+    return promised if promised in _BINARY - {PDF} else ZIP
 
 
 def _ole_type(data: bytes, file_name: str, extension: str) -> str:
-    if extension == ".docx" or _ENCRYPTED_PACKAGE in data:
+    promised = _BY_EXTENSION.get(extension, DOCX)
+    if extension in _BY_EXTENSION and promised in _ON_OLE:
+        return promised
+    if _ENCRYPTED_PACKAGE in data:
         return DOCX
     raise _unsupported(file_name, "an Office file of before 2007")
 
 
 def _binary_type(file_name: str, extension: str) -> str:
     promised = _BY_EXTENSION.get(extension)
-    if promised in {PDF, DOCX}:
+    if promised in _BINARY or promised in {MAIL, MAILBOX}:
         return promised
     raise _unsupported(file_name, "binary data of an unknown kind")
 
@@ -148,14 +213,27 @@ def _text_type(data: bytes, file_name: str, extension: str) -> str:
     if _announces_html(data):
         return HTML
     promised = _BY_EXTENSION.get(extension, TEXT)
-    if promised in {PDF, DOCX}:
+    if promised in _BINARY:
         content = "text" if data.strip() else "nothing"
         raise ParseError(
             f"{file_name}: is named {extension} and holds {content}.",
             code="damaged",
             hint="Save it again from the program that made it, or give it the extension it deserves.",
         )
+    if extension not in _BY_EXTENSION:
+        return _mail_type(data) or promised
     return promised
+
+
+def _mail_type(data: bytes) -> str | None:
+    """Mailboxes and messages often have no extension; their first lines are unlike anything else."""
+    head = data[:_SAMPLE]
+    is_mailbox = head.startswith(b"From ")
+    if is_mailbox:
+        head = head.partition(b"\n")[2]
+    if not _HEADER.match(head) or not _MAIL_HEADERS.search(head):
+        return None
+    return MAILBOX if is_mailbox else MAIL
 
 
 def _announces_html(data: bytes) -> bool:
@@ -169,5 +247,5 @@ def _unsupported(file_name: str, kind: str) -> ParseError:
     return ParseError(
         f"{file_name}: seems to be {kind}, which cannot be read.",
         code="unsupported",
-        hint="Supported are Markdown, text, HTML, PDF and DOCX.",
+        hint="Supported are Markdown, text, HTML, PDF, DOCX, XLSX, PPTX, EPUB, CSV, JSON Lines, mail and ZIP.",
     )

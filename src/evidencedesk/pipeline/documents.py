@@ -9,7 +9,14 @@ from pathlib import Path
 from evidencedesk.chunking import DEFAULT_STRATEGY, chunk_corpus
 from evidencedesk.errors import MetadataError
 from evidencedesk.ingestion.document import build_document, document_id_for
-from evidencedesk.ingestion.load import SourceBytes, SourceFile, discover, read_source
+from evidencedesk.ingestion.expand import Expander
+from evidencedesk.ingestion.load import (
+    SourceBytes,
+    SourceFile,
+    discover,
+    file_hash_of,
+    read_source,
+)
 from evidencedesk.ingestion.manifest import Manifests
 from evidencedesk.ingestion.metadata import (
     AccessDefaults,
@@ -19,7 +26,7 @@ from evidencedesk.ingestion.metadata import (
     resolve_metadata,
 )
 from evidencedesk.ingestion.sandbox import ParserPool
-from evidencedesk.ingestion.sniff import sniff
+from evidencedesk.ingestion.sniff import CONTAINERS, WITHOUT_TEXT, sniff
 from evidencedesk.model import Chunk, Document
 from evidencedesk.protocols import Clock
 from evidencedesk.text.language import detect
@@ -71,7 +78,7 @@ def open_file(file: SourceFile, reading: Reading) -> Opened:
     Raises:
         SourceError: unreadable, too large, of no known type, or with a broken manifest above it.
     """
-    content = read_source(file.path, max_bytes=reading.max_bytes)
+    content = _content_of(file, reading)
     media_type = sniff(content.data, file.relative)
     inputs = inputs_hash_of(
         file_hash=content.file_hash,
@@ -79,9 +86,16 @@ def open_file(file: SourceFile, reading: Reading) -> Opened:
         manifest=reading.manifests.entry_for(file),
         request=reading.request,
         defaults=reading.defaults,
+        trusted=file.trusted,
         others=(root_of(file), file.relative),
     )
     return Opened(file, content, media_type, inputs)
+
+
+def _content_of(file: SourceFile, reading: Reading) -> SourceBytes:
+    if file.data is None:
+        return read_source(file.path, max_bytes=reading.max_bytes)
+    return SourceBytes(file.data, file_hash_of(file.data))
 
 
 def read_document(
@@ -109,6 +123,7 @@ def read_document(
         manifest=reading.manifests.entry_for(file),
         request=reading.request,
         defaults=reading.defaults,
+        trusted=file.trusted,
     )
     if metadata.id is not None and taken(metadata.id):
         raise MetadataError(
@@ -147,9 +162,18 @@ def chunk_folder(
     Raises:
         SourceError: the first file that cannot be read.
     """
-    return chunk_corpus(_documents(discover([folder]).files, reading), strategy, **(options or {}))
+    files = discover([folder]).files
+    documents = _documents(files, reading, Expander(reading.parsers))
+    return chunk_corpus(documents, strategy, **(options or {}))
 
 
-def _documents(files: Iterable[SourceFile], reading: Reading) -> Iterable[Document]:
+def _documents(
+    files: Iterable[SourceFile], reading: Reading, expander: Expander
+) -> Iterable[Document]:
     for file in files:
-        yield read_document(open_file(file, reading), reading, taken=lambda _: False)
+        opened = open_file(file, reading)
+        if opened.media_type not in WITHOUT_TEXT:
+            yield read_document(opened, reading, taken=lambda _: False)
+        if opened.media_type in CONTAINERS:
+            inside = expander.expand(file, opened.content.data, opened.media_type)
+            yield from _documents(inside.files, reading, expander)

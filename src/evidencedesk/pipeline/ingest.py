@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from evidencedesk.chunking import chunk_document
 from evidencedesk.errors import ParseError, SourceError
@@ -18,7 +18,9 @@ from evidencedesk.indexing import (
     embeddable,
     write_document,
 )
+from evidencedesk.ingestion.expand import Expander, Expansion
 from evidencedesk.ingestion.load import SourceFile
+from evidencedesk.ingestion.sniff import CONTAINERS, WITHOUT_TEXT
 from evidencedesk.model import (
     Chunk,
     ChunkingSettings,
@@ -28,7 +30,7 @@ from evidencedesk.model import (
     Generation,
     IndexedChunk,
 )
-from evidencedesk.pipeline.documents import Reading, open_file, read_document
+from evidencedesk.pipeline.documents import Opened, Reading, open_file, read_document
 from evidencedesk.pipeline.library import Library
 from evidencedesk.protocols import Embedder, Writer
 from evidencedesk.text.analysis import document_terms
@@ -77,12 +79,17 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Read:
-    """A file that was read: its document (None when nothing it is made from changed) and record."""
+    """A file that was read: its document (None when nothing it is made from changed) and record.
+
+    ``inside`` are the files in it; ``counts`` is False for a file that is nothing but its members.
+    """
 
     source: str
     record: DocumentRecord | None
     document: Document | None = None
     error: SourceError | None = None
+    inside: Expansion = field(default_factory=Expansion)
+    counts: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +115,8 @@ def ingest_files(
 ) -> Iterator[Outcome]:
     """Put files into the index; gives an outcome per file, in order, as it is done.
 
-    Files are read ahead in one thread (a child process parses meanwhile), embedded in batches of a
+    Members of archives, mailboxes and messages are files too; they follow a little after the file
+    that holds them. An archive as such has no outcome, unless it cannot be opened. Files are read ahead in one thread (a child process parses meanwhile), embedded in batches of a
     few documents and written in one transaction per document. When it is interrupted, all that was
     given is in the index and the rest is as it was.
     """
@@ -138,27 +146,73 @@ def _ahead(
     files: Sequence[SourceFile], reading: Reading, library: Library
 ) -> Generator[_Read, None, None]:
     pending: deque[Future[_Read]] = deque()
+    waiting = [iter(files)]
+    expander = Expander(reading.parsers)
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="read") as pool:
         try:
-            for file in files:
-                pending.append(pool.submit(_read, file, reading, library))
-                if len(pending) >= READ_AHEAD:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
+            while pending or waiting:
+                file = next(waiting[-1], None) if waiting else None
+                if file is not None:
+                    pending.append(pool.submit(_read, file, reading, library, expander))
+                elif waiting:
+                    waiting.pop()
+                if pending and (len(pending) >= READ_AHEAD or not waiting):
+                    read = pending.popleft().result()
+                    if read.inside.files:
+                        waiting.append(iter(read.inside.files))
+                    yield from _with_failed_members(read)
         finally:
             if pending:  # interrupted: end the parse that is running instead of waiting for it
                 pool.shutdown(wait=False, cancel_futures=True)
                 reading.parsers.close()
 
 
-def _read(named: SourceFile, reading: Reading, library: Library) -> _Read:
+def _with_failed_members(read: _Read) -> Iterator[_Read]:
+    if read.counts:
+        yield read
+    for failed in read.inside.failed:
+        yield _Read(failed.source, None, error=ParseError(failed.message, code=failed.code))
+
+
+def _read(named: SourceFile, reading: Reading, library: Library, expander: Expander) -> _Read:
     file = library.adopt(named)
     record = library.record_of(file)
     try:
         opened = open_file(file, reading)
-        if record is not None and record.inputs_hash == opened.inputs_hash:
-            return _Read(file.relative, record)
+        if opened.media_type in WITHOUT_TEXT:
+            inside = _opened_container(opened, expander)
+            return _Read(file.relative, record, inside=inside, counts=False)
+    except SourceError as error:
+        return _Read(file.relative, record, error=error)
+    read = _read_text(opened, record, reading, library)
+    if opened.media_type not in CONTAINERS:
+        return read
+    return replace(read, inside=_attachments(opened, expander))
+
+
+def _opened_container(opened: Opened, expander: Expander) -> Expansion:
+    inside = expander.expand(opened.file, opened.content.data, opened.media_type)
+    if not inside.files and not inside.failed:
+        raise ParseError(f"{opened.file.relative}: there are no files in it.", code="no_text")
+    return inside
+
+
+def _attachments(opened: Opened, expander: Expander) -> Expansion:
+    """The attachments of a message; the message itself is read in any case."""
+    try:
+        return expander.expand(opened.file, opened.content.data, opened.media_type)
+    except ParseError as error:
+        where = f"{opened.file.relative}!/"
+        return Expansion(failed=(FailedSource(where, error.code, str(error)),))
+
+
+def _read_text(
+    opened: Opened, record: DocumentRecord | None, reading: Reading, library: Library
+) -> _Read:
+    file = opened.file
+    if record is not None and record.inputs_hash == opened.inputs_hash:
+        return _Read(file.relative, record)
+    try:
         document = read_document(
             opened,
             reading,

@@ -29,6 +29,8 @@ class Library:
 
         Naming one file of a folder that was ingested as a whole must not make a second document.
         """
+        if file.inside:  # its outermost file was adopted before it was opened
+            return file
         known = self._by_path.get(str(file.path.resolve()))
         if known is None or known == place_of(file):
             return file
@@ -43,7 +45,7 @@ class Library:
         owner = self._owners.get(document_id)
         if owner is None or owner == place_of(file):
             return False
-        return Path(*owner).exists()
+        return file_at(owner).exists()
 
     def keeps_suffix(self, document_id: str, file: SourceFile) -> bool:
         """Whether the file's document is known under this id with a suffix, and so keeps it."""
@@ -58,3 +60,13 @@ class Library:
 def place_of(file: SourceFile) -> Place:
     """Root and source as recorded with the file's document."""
     return root_of(file), file.relative
+
+
+def file_at(place: Place) -> Path:
+    """The file on disk of a place: of a member of an archive or message, the outermost file."""
+    root, source = place
+    path = Path(root, source)
+    while not path.exists() and "!/" in source:
+        source = source.rpartition("!/")[0]
+        path = Path(root, source)
+    return path

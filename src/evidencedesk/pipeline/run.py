@@ -18,6 +18,7 @@ from evidencedesk.model import (
 )
 from evidencedesk.pipeline.documents import Reading
 from evidencedesk.pipeline.ingest import Indexing, Outcome, ingest_files
+from evidencedesk.pipeline.library import file_at
 from evidencedesk.pipeline.report import log_entries, removal_entries, report_of
 from evidencedesk.protocols import Clock, Writer
 
@@ -52,7 +53,9 @@ def run_ingestion(
         for outcome in ingest_files(found.files, reading, indexing):
             outcomes.append(outcome)
             if progress is not None:
-                progress(Progress("ingest", len(outcomes), len(found.files), outcome.source))
+                total = max(len(found.files), len(outcomes))
+                progress(Progress("ingest", len(outcomes), total, outcome.source))
+    lost += _lost_members(indexing.writer, outcomes, tenant) if prune else []
     for record in lost:
         remove_document(indexing.writer, record, clock, "the file is gone (prune)")
     return report_of(
@@ -123,8 +126,28 @@ def _lost(
     """Documents to prune; those of a folder below the root they were ingested from included."""
     paths_of = {Path(record.root, record.source): record for record in writer.records(tenant)}
     present = {file.path.resolve() for file in found.files}
+    present |= {
+        path
+        for path, record in paths_of.items()
+        if "!/" in record.source and file_at((record.root, record.source)).resolve() in present
+    }
     lost: list[DocumentRecord] = []
     for folder in (path.resolve() for path in paths if not path.is_file()):
         inside = {path: each for path, each in paths_of.items() if path.is_relative_to(folder)}
         lost += lost_documents(str(folder), inside, present, force=force)
     return lost
+
+
+def _lost_members(writer: Writer, outcomes: Sequence[Outcome], tenant: str) -> list[DocumentRecord]:
+    """Documents of members that are no longer in their archive or message, which was opened."""
+    seen = {outcome.source for outcome in outcomes}
+    failed = {outcome.source.removesuffix("!/") for outcome in outcomes if outcome.failure}
+    opened = {source.partition("!/")[0] for source in seen} - failed
+    return [
+        record
+        for record in writer.records(tenant)
+        if "!/" in record.source
+        and record.source.partition("!/")[0] in opened
+        and record.source not in seen
+        and not any(record.source.startswith(f"{source}!/") for source in failed)
+    ]

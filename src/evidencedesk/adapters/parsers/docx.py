@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from lxml import etree
 
 from evidencedesk.adapters.parsers.blocks import BlockWriter
-from evidencedesk.adapters.parsers.docx_package import Package
 from evidencedesk.adapters.parsers.docx_styles import (
     TITLE,
     Numbering,
@@ -31,10 +30,10 @@ from evidencedesk.adapters.parsers.docx_text import (
     is_alternative,
     read_paragraph,
 )
+from evidencedesk.adapters.parsers.package import Package
 from evidencedesk.model import BlockKind, ParsedDocument
 
 _CONTAINERS = frozenset({"sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo"})
-_TITLE_TAG = "{http://purl.org/dc/elements/1.1/}title"
 _BODY_LEVEL = 9
 
 
@@ -51,8 +50,8 @@ class DocxParser:
         Raises:
             ParseError: ``encrypted``, ``damaged``, ``refused`` or ``unsupported``.
         """
-        package = Package(data, file_name)
-        reader = _Reader(package, package.main_part())
+        package = Package(data, file_name, "DOCX")
+        reader = _Reader(package, package.main_part("word/document.xml"))
         reader.read()
         return ParsedDocument(
             text=reader.writer.text,
@@ -60,16 +59,10 @@ class DocxParser:
             media_type=self.media_types[0],
             parser=self.name,
             parser_version=self.version,
-            title=reader.title or _core_title(package),
+            title=reader.title or package.title(),
             warnings=tuple(reader.warnings),
             partial=reader.partial,
         )
-
-
-def _core_title(package: Package) -> str | None:
-    core = package.xml("docProps/core.xml")
-    title = None if core is None else core.findtext(_TITLE_TAG)
-    return " ".join(title.split()) or None if title else None
 
 
 @dataclass(frozen=True, slots=True)
