@@ -247,8 +247,8 @@ def golden_of(call: Call, path: Path | None) -> GoldenSet:
             code="golden_missing",
             hint="Give --golden PATH or set [evaluation] golden_set; `eval init` drafts one.",
         )
-    local = call.settings.access
-    reader = Reader(local.tenant, frozenset(local.local.roles))
+    access = call.settings.access
+    reader = Reader(access.tenant, frozenset(access.local.roles), access.local.administrator)
     golden = load_golden(named, reader=reader)
     for note in golden.notes:
         call.terminal.note(("Note: ", "yellow"), note)

@@ -16,6 +16,8 @@ from evidencedesk.evaluation.summary import METRICS
 DECIDING = ("fact_coverage", "wrong_shown", "leaked", "ndcg@10")
 """What decides whether a run is worse: p-values are adjusted over these together."""
 
+_LATENCY = "latency_ms"
+
 
 @dataclass(frozen=True, slots=True)
 class Changed:
@@ -134,12 +136,14 @@ def _differences(
         )
         for metric in METRICS
     ]
+    times = [(a.timing_ms.get("total"), b.timing_ms.get("total")) for a, b in pairs]
+    found.append(difference_of(_LATENCY, [a for a, _ in times], [b for _, b in times], random))
     return [one for one in found if one.questions]
 
 
 def _concluded(compared: Sequence[Sequence[Difference]]) -> list[list[Difference]]:
     flat = [(index, one) for index, listed in enumerate(compared) for one in listed]
-    better_up = {metric.name: metric.higher_is_better for metric in METRICS}
+    better_up = {metric.name: metric.higher_is_better for metric in METRICS} | {_LATENCY: False}
     concluded: list[list[Difference]] = [[] for _ in compared]
     for deciding in (True, False):
         family = [pair for pair in flat if (pair[1].metric in DECIDING) is deciding]

@@ -117,10 +117,10 @@ class Corpus:
 
     def _stale(self, question: GoldenQuestion) -> str:
         reader = question.reader
-        for name in (*question.documents, *question.hidden):
+        for name in (*sorted(question.relevant), *question.hidden):
             if not self.knows(reader.tenant, name):
                 return f"there is no document {name!r} in tenant {reader.tenant!r}"
-        for name in question.relevant:
+        for name in sorted(question.relevant):
             if question.label is Label.ANSWERABLE and not self.admits(reader, name):
                 return f"this reader may not see {name!r}"
         for name in question.hidden:

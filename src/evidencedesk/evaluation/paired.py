@@ -32,8 +32,7 @@ class Difference:
             0 when nothing differs, infinite when all differ alike.
         p_value: of the paired permutation test.
         questions: questions scored in both.
-        conclusion: ``better``, ``worse`` or ``no difference shown``; for latency and the like
-            ``higher`` and ``lower``.
+        conclusion: ``better``, ``worse`` or ``no difference shown``.
     """
 
     metric: str
