@@ -459,6 +459,10 @@ class Desk:
         with trial_index(self._index, settings, progress) as index:
             yield self._over(index)
 
+    def unrecorded(self) -> Desk:
+        """The same index for measuring and trying out: its answers have no receipts."""
+        return self._over(self._index)
+
     def _over(self, index: OpenIndex) -> Desk:
         desk = Desk(self.path, index.settings, self._clock)
         desk._index = index

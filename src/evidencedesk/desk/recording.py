@@ -83,7 +83,7 @@ class Recording:
         if found is not None:
             return self.kept(asked, _again(found, asked.answering), found.answer.answer_id)
         explanation = _answered(asked)
-        if _lasts(explanation.answer) and self._revision() == asked.revision:
+        if _lasts(explanation.answer, asked) and self._revision() == asked.revision:
             self.cache.put(key, explanation)
         return self.kept(asked, explanation)
 
@@ -207,9 +207,10 @@ def _again(found: Explanation, answering: Answering) -> Explanation:
     return replace(found, answer=answer)
 
 
-def _lasts(answer: Answer) -> bool:
-    """Whether asking again would give the same: nothing was missing, and nothing failed."""
-    return not (answer.reason in _PASSING or answer.degraded or answer.fallback_from)
+def _lasts(answer: Answer, asked: Asked) -> bool:
+    """Whether asking again would give the same: nothing failed that may work the next time."""
+    failed = bool(answer.degraded) and asked.answering.embedder is not None
+    return not (answer.reason in _PASSING or answer.fallback_from or failed)
 
 
 def _model_of(answering: Answering) -> str | None:

@@ -77,7 +77,7 @@ def evaluate(
     stale = corpus.stale_rows(golden)
     kept = usable(golden, stale)
     conditions = conditions_of(desk, golden, corpus, version=version, git_commit=git_commit)
-    judge = _Judge(asker or desk, corpus, measuring)
+    judge = _Judge(asker or desk.unrecorded(), corpus, measuring)
     started = measuring.clock.now()
     key = _key(conditions, name, measuring.threshold)
     done = measuring.store.unfinished(key) if measuring.store else {}
