@@ -24,10 +24,8 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 Write = Callable[..., Path]
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    """Writes ``docs/NAME.md`` with front matter and text; gives the folder ``docs``."""
-    folder = tmp_path / "docs"
+def writer_into(folder: Path) -> Write:
+    """Writes ``NAME.md`` with front matter and text into ``folder``; gives the folder."""
     folder.mkdir()
 
     def put(name: str, text: str, *, roles: str | None = "[staff]", more: str = "") -> Path:
@@ -39,6 +37,21 @@ def write(tmp_path: Path) -> Write:
         return folder
 
     return put
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    return writer_into(tmp_path / "docs")
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Desk, Write]]:
+    """A desk and a folder for the tests of a module that only read."""
+    folder = tmp_path_factory.mktemp("shared")
+    with Desk.open(
+        folder / "a.desk", settings=WITHOUT_MODEL, create=True, clock=SteppingClock()
+    ) as opened:
+        yield opened, writer_into(folder / "docs")
 
 
 @pytest.fixture

@@ -48,9 +48,10 @@ def claims(*cited: tuple[str, str, str]) -> dict[str, Any]:
     }
 
 
-@pytest.fixture
-def library(desk: Desk, write: Callable[..., Path]) -> Desk:
+@pytest.fixture(scope="module")
+def library(shared: tuple[Desk, Callable[..., Path]]) -> Desk:
     """Four documents; the fact stands in the second only."""
+    desk, write = shared
     write("a-parking", "Tenants park in the yard behind the house, one car each.")
     write("b-notice", FACT)
     write("c-keys", "Tenants return the keys of the house to the office.")

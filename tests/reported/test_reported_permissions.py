@@ -45,9 +45,10 @@ def everything(desk: Desk, principal: Principal) -> str:
     return json.dumps(shown)
 
 
-@pytest.fixture
-def planted(desk: Desk, write: Write) -> Desk:
+@pytest.fixture(scope="module")
+def planted(shared: tuple[Desk, Write]) -> Desk:
     """One secret per role, in two versions, so that there is history."""
+    desk, write = shared
     for name in ROLES:
         write(name, secret(f"old-{name}"), roles=f"[{name}]")
     folder = write("open", "Everybody may read this.", roles=f"[{', '.join(ROLES)}]")

@@ -30,7 +30,9 @@ def examine(store: Store, indexing: Indexing, *, wants_model: bool = True) -> It
         "index",
         not problems,
         "; ".join(problems) or "chunks, vectors, words and hashes agree",
-        "Run `evidencedesk reindex --yes`." if problems else "",
+        "Run `evidencedesk reindex --yes`, then `evidencedesk reindex --discard`."
+        if problems
+        else "",
     )
     records = [
         record for tenant in indexing.writer.tenants() for record in indexing.writer.records(tenant)
