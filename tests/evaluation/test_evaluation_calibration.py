@@ -10,13 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidencedesk.errors import GoldenSetError, SettingsError
-from evidencedesk.evaluation.calibrating import (
-    binomial_tail,
-    certified_threshold,
-    fit_calibration,
-    platt,
-    upper_bound,
-)
+from evidencedesk.evaluation.calibrating import fit_calibration, platt
+from evidencedesk.evaluation.certifying import binomial_tail, certified_threshold, upper_bound
 from evidencedesk.evaluation.curves import (
     Scored,
     area_under,
