@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from evidencedesk.model import BlockKind, Document, Location, Locator, Span
 
-CRASHES = frozenset({"parser_crashed", "timeout", "memory"})
+CRASHES = frozenset({"parser_crashed", "timeout"})
 _LINE_END_HYPHEN = re.compile(r"[-\u2010\u00ad]\n(?=\w)")
 
 

@@ -71,7 +71,8 @@ _PDF: dict[str, Check] = {
     "fuzz_poppler_90": sane,
     "fuzz_poppler_937": sane,
     "fuzz_poppler_67295": on_page(1, "TestString123"),
-    "pages_tree_cycle": error("damaged", "no_text"),
+    # One of its two pages can be read; the rest is reported.
+    "pages_tree_cycle": either(error("damaged", "no_text"), flagged),
     "bomb_giant": both(on_page(1, "GIANT JBIG2 BOMB"), within(5, 300)),
     "fuzz_redhat": sane,
     "fuzz_ghostscript": sane,
@@ -239,7 +240,7 @@ _OTHER: dict[str, Check] = {
     "csv/mskanji.csv": has("髙橋淳"),
     "csv/quoted_newlines.csv": both(at_line(4, 'O"Brien')),
     "csv/semicolon_bom.csv": row("Müller", "3,50"),
-    "xlsx/inflated.xlsx": both(has("first", "second", "third row"), within(20)),
+    "xlsx/inflated.xlsx": both(row("first", "second", "third"), within(20)),
     "xlsx/xmlbomb.xlsx": error("refused"),
     "xlsx/password_protected.xlsx": error("encrypted"),
     "pptx/group_shapes.pptx": longer_than(5),

@@ -24,6 +24,7 @@ from evidencedesk.adapters.parsers.pdf_layout import (
     paragraphs_of,
 )
 from evidencedesk.adapters.parsers.pdf_lines import Boxes, Line, PageLines, read_page
+from evidencedesk.adapters.parsers.pdf_quality import suspicions
 from evidencedesk.errors import ParseError
 from evidencedesk.model import Block, BlockKind, PageBoxes, PageSpan, ParsedDocument
 
@@ -40,7 +41,7 @@ class PdfParser:
     """Parser for PDF. Files whose owner only restricts copying are read, as a person reads them."""
 
     name = "pdf"
-    version = "1"
+    version = "2"
     media_types = ("application/pdf",)
 
     def parse(self, data: bytes, file_name: str) -> ParsedDocument:
@@ -80,7 +81,7 @@ class PdfParser:
             pages=tuple(writer.page_spans(pages, _labels(document, count))),
             page_boxes=tuple(writer.page_boxes()),
             title=None if _NO_TITLE.fullmatch(title) else title,
-            warnings=tuple(_warnings(pages)),
+            warnings=(*_warnings(pages), *suspicions(writer.text)),
             partial=any(page is None or not page.lines for page in pages),
         )
 
@@ -221,4 +222,4 @@ class _Writer:
                 rows.append(line.boxes)
                 end = start + len(line.text)
             data = np.concatenate(rows).astype("<f4").tobytes()
-            yield PageBoxes(number, begin, zlib.compress(data, 3))
+            yield PageBoxes(number, begin, zlib.compress(data, 1))

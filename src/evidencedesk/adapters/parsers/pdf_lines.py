@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from ctypes import byref, c_double
+from ctypes import PYFUNCTYPE, byref, c_double, c_int, c_uint, c_void_p, cast
 from dataclasses import dataclass, field
+from itertools import repeat
 
 import numpy as np
 import pypdfium2.raw as pdfium
@@ -22,12 +23,27 @@ _HYPHENS = ("\N{HYPHEN}", "\N{SOFT HYPHEN}")
 _REPLACEMENT = 0xFFFD
 _MEANT = frozenset({0x02, 0x09, 0x0A, 0x0D})
 _UNMAPPED = [*(code for code in range(0x20) if code not in _MEANT), 0xFFFE, 0xFFFF, _REPLACEMENT]
-_NO_RECT = np.full(4, np.nan, dtype=np.float32).tobytes()
 _SPACE = 0.15
+_KNOWN, _UNKNOWN, _LINE_END = range(3)
+_KINDS_OF_CODE = np.zeros(0x10001, dtype=np.uint8)
+_KINDS_OF_CODE[_UNMAPPED] = _UNKNOWN
+_KINDS_OF_CODE[[_HYPHEN_AT_LINE_END, 0x0A, 0x0D]] = _LINE_END
+_LAM = 0x644
+_IS_ALEF = np.zeros(0x650, dtype=np.bool_)
+_IS_ALEF[[0x622, 0x623, 0x625, 0x627]] = True
 _WIDEST_GAP = 1.5
 _TALLEST = 2.0
 
 Boxes = NDArray[np.float32]
+
+# Asked for every character of every page: taking plain addresses and keeping the interpreter's lock
+# makes a call three times as fast as pypdfium2's own binding of the same function.
+_code_of = PYFUNCTYPE(c_uint, c_void_p, c_int)(
+    cast(pdfium.FPDFText_GetUnicode, c_void_p).value or 0
+)
+_loose_box = PYFUNCTYPE(c_int, c_void_p, c_int, c_void_p)(
+    cast(pdfium.FPDFText_GetLooseCharBox, c_void_p).value or 0
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +159,18 @@ def _drawn_lines(text_page: pdfium.FPDF_TEXTPAGE, found: PageLines, number: int)
     codes, rects = _characters(text_page)
     sources = np.arange(len(codes))
     codes, sources = _whole_characters(codes, sources)
-    unmapped = np.isin(codes, _UNMAPPED) | (codes > 0x10FFFF)
+    codes, sources = _drawn_once(text_page, codes, sources, rects)
+    codes[codes > 0x10FFFF] = _REPLACEMENT
+    kinds = _KINDS_OF_CODE[np.minimum(codes, len(_KINDS_OF_CODE) - 1)]
+    unmapped = kinds == _UNKNOWN
     found.characters, found.unmapped = len(codes), int(unmapped.sum())
     codes[unmapped] = _REPLACEMENT
     boxes = found.frame.boxes(rects[sources])
+    page_text = codes.astype("<u4").tobytes().decode("utf-32-le")
     start = 0
-    ends = np.flatnonzero(np.isin(codes, (0x0A, 0x0D, _HYPHEN_AT_LINE_END))).tolist()
-    for end in [*ends, len(codes)]:
+    for end in [*np.flatnonzero(kinds == _LINE_END).tolist(), len(codes)]:
         broken = end < len(codes) and codes[end] == _HYPHEN_AT_LINE_END
-        text = "".join(map(chr, codes[start:end].tolist())) + ("-" if broken else "")
+        text = page_text[start:end] + ("-" if broken else "")
         if text.strip():
             lead, stop = len(text) - len(text.lstrip()), len(text.rstrip())
             first = int(sources[start + lead])
@@ -161,23 +180,60 @@ def _drawn_lines(text_page: pdfium.FPDF_TEXTPAGE, found: PageLines, number: int)
         start = end + 1
 
 
+def _drawn_once(
+    text_page: pdfium.FPDF_TEXTPAGE,
+    codes: NDArray[np.int64],
+    sources: NDArray[np.int64],
+    rects: Boxes,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Characters that are drawn twice on the same spot, to look bold, kept once.
+
+    And Arabic ligatures of lam and alef put into the order of writing: pdfium turns the two letters of
+    the one glyph around with the rest of the line.
+    """
+    if len(codes) < 2:
+        return codes, sources
+    places = rects[sources]
+    moved = np.abs(places[1:] - places[:-1])
+    width = places[:-1, 2] - places[:-1, 0]
+    near = np.all(moved < 0.2 * width[:, None], axis=1)
+    alefs = near & _IS_ALEF[np.minimum(codes[:-1], len(_IS_ALEF) - 1)] & (codes[1:] == _LAM)
+    swapped = np.flatnonzero(alefs)
+    codes[swapped], codes[swapped + 1] = codes[swapped + 1], codes[swapped]
+    alike = near & (codes[1:] == codes[:-1]) & (codes[1:] > 0x20)
+    again = [
+        place + 1
+        for place in np.flatnonzero(alike).tolist()
+        if not _same_glyph(text_page, int(sources[place]), int(sources[place + 1]))
+    ]
+    return np.delete(codes, again), np.delete(sources, again)
+
+
+def _same_glyph(text_page: pdfium.FPDF_TEXTPAGE, first: int, second: int) -> bool:
+    """Whether two letters on one spot are a ligature (``ff``): those come from one piece of text."""
+    objects = [
+        cast(pdfium.FPDFText_GetTextObject(text_page, index), c_void_p).value
+        for index in (first, second)
+    ]
+    return objects[0] == objects[1]
+
+
 def _characters(text_page: pdfium.FPDF_TEXTPAGE) -> tuple[NDArray[np.int64], Boxes]:
     """Code and rectangle (left, top, right, bottom) of every character; NaN without a rectangle."""
     count = max(pdfium.FPDFText_CountChars(text_page), 0)
-    code_of, loose_box = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_GetLooseCharBox
-    rect = pdfium.FS_RECTF()
-    pointer, content = byref(rect), memoryview(rect).cast("B")
-    codes, data = [], bytearray()
-    for index in range(count):
-        codes.append(code_of(text_page, index))
-        data += content if loose_box(text_page, index, pointer) else _NO_RECT
-    rects = np.frombuffer(bytes(data), dtype=np.float32).reshape(-1, 4).copy()
+    page = cast(text_page, c_void_p).value
+    indices = range(count)
+    codes = np.fromiter(map(_code_of, repeat(page), indices), dtype=np.int64, count=count)
+    rects = np.full((count, 4), np.nan, dtype=np.float32)
+    places = range(rects.ctypes.data, rects.ctypes.data + 16 * count, 16) if count else ()
+    given = np.fromiter(map(_loose_box, repeat(page), indices, places), dtype=np.bool_, count=count)
+    rects[~given] = np.nan
     empty = ~((rects[:, 2] > rects[:, 0]) & (rects[:, 1] > rects[:, 3]))
     rects[empty] = np.nan
     for index in np.flatnonzero(empty).tolist():
         if codes[index] > 0x20:
             rects[index] = _tight_rect(text_page, index)
-    return np.array(codes, dtype=np.int64), rects
+    return codes, rects
 
 
 def _tight_rect(text_page: pdfium.FPDF_TEXTPAGE, index: int) -> tuple[float, ...]:
