@@ -125,7 +125,7 @@ def test_what_was_altered_is_said(path: tuple[Any, ...], where: str) -> None:
     held = file
     for step in path[:-1]:
         held = held[step]
-    held[path[-1]] = held[path[-1]].replace("e", "3", 1)
+    held[path[-1]] += "x"
     problems = verify_file(render(file).encode()).problems
     assert where in [each.where for each in problems]
 
@@ -305,7 +305,7 @@ steps = st.lists(
 
 
 @given(steps=steps)
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_the_chain_verifies_after_any_answers_and_erasures(
     steps: list[tuple[str, str, str]],
 ) -> None:
