@@ -60,7 +60,7 @@ _PDF: dict[str, Check] = {
         1, "Threats Highlight the Importance of Establishing Leadership in Cybersecurity"
     ),
     "negative_coords": on_page(1, "Comprehensive Carbon Footprint Letter of Assurance"),
-    "fake_bold_overstrike": both(on_page(1, "BOLD TEXT SAMPLE"), lacks("BBOOLLDD")),
+    "fake_bold_overstrike": both(on_page(1, "BOLD TEXT SAMPLE"), lacks("BBOOLLDD TTEEXXTT")),
     "table_multirow": flagged,
     "memory_error_400p": both(pages(400), within(60, 500)),
     "ligatures": on_page(1, "abcdeffffiflffifflſtstghijklmno"),

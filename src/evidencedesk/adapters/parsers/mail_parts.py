@@ -143,7 +143,7 @@ def _take(part: Message, mail: Mail, file_name: str) -> None:
     data = _content(part, mail)
     if kind in {"text/plain", "text/html"} and not _is_attached(part) and not name:
         bodies = mail.plain if kind == "text/plain" else mail.html
-        bodies.append(_body_text(part, data, file_name))
+        bodies.append(_body_text(part, data, mail, file_name))
     elif name or _is_attached(part):
         number = len(mail.attachments) + 1
         mail.attachments.append((name or f"part-{number}{_EXTENSIONS.get(kind, '')}", data))
@@ -179,10 +179,14 @@ def _content(part: Message, mail: Mail) -> bytes:
     return b""
 
 
-def _body_text(part: Message, data: bytes, file_name: str) -> str:
+def _body_text(part: Message, data: bytes, mail: Mail, file_name: str) -> str:
     try:
         charset = part.get_content_charset() or ""
     except (ValueError, LookupError):
         charset = ""
     declared = [] if charset.lower() in {"", "us-ascii"} else [charset.strip("'\"")]
-    return decode(data, file_name, declared=declared).text
+    try:
+        return decode(data, file_name, declared=declared).text
+    except ParseError:
+        mail.defects.append("a part is text in no encoding that is known")
+        return ""

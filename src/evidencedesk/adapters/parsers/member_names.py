@@ -8,7 +8,7 @@ import unicodedata
 
 _LONGEST_PART = 120
 _MOST_PARTS = 20
-_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+_UNSAFE = frozenset({"Cc", "Cf", "Cn", "Cs", "Co", "Zl", "Zp"})
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
 

@@ -15,7 +15,7 @@ _MIXED = re.compile(rf"[{_INDIC}][A-Za-z\u0180-\u02af]|[A-Za-z\u0180-\u02af][{_I
 _LETTERS = re.compile(rf"[{_INDIC}]")
 _FEWEST = 8
 _MIXED_SHARE = 0.1
-_SHORTEST = 2.5
+_SHORTEST = 3.2
 
 
 def suspicions(text: str) -> Iterator[str]:

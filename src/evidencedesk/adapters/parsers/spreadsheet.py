@@ -175,12 +175,16 @@ class _Reader:
             cells[column].text if column in cells else "" for column in range(first, max(cells) + 1)
         ]
         is_header = headers.is_header(
-            [cell.text for cell in cells.values()], any(cell.is_number for cell in cells.values())
+            {column: cell.text for column, cell in cells.items()},
+            has_numbers=any(cell.is_number for cell in cells.values()),
         )
         text = " | ".join(texts)
         context = "" if is_header else "\n".join(filter(None, [headers.context, above]))
         kind = BlockKind.TABLE_HEADER if is_header else BlockKind.TABLE_ROW
         self.writer.add(kind, text, context=context, group=group, row=number, sheet=sheet.name)
+        self._characters += len(text)
+        if self._characters > _MOST_CHARACTERS:
+            raise self.package.refused(f"more than {_MOST_CHARACTERS} characters in its cells")
         if is_header:
             headers.context = as_context(text)
 

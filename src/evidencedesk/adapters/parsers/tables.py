@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 _NUMBER = re.compile(r"[^\w]*\d[\d\W]*%?")
 _LONGEST_NAME = 80
@@ -15,8 +16,8 @@ class HeaderRows:
 
     The first row that looks the part names the columns of those below it: two cells or more, each
     of them short, a text and different from the others. What stands above it (a title, a note) is
-    an ordinary row. After a blank row a new table may begin, which needs a row of names of its own
-    or else goes on under the old one.
+    an ordinary row. After a blank row a new table may begin, which has a row of names of its own
+    in other columns, or else goes on under the old one.
     """
 
     def __init__(self) -> None:
@@ -24,6 +25,7 @@ class HeaderRows:
         self._open = True
         self._first: int | None = None
         self._rows = 0
+        self._columns: AbstractSet[int] = frozenset()
 
     def begin_table(self) -> bool:
         """A blank row went by: whether rows were read since the last one."""
@@ -35,13 +37,17 @@ class HeaderRows:
         self._first = column if self._first is None else min(column, self._first)
         return self._first
 
-    def is_header(self, cells: Sequence[str], has_numbers: bool) -> bool:  # noqa: FBT001 - a fact
-        """Whether this row names the columns of the rows to come."""
+    def is_header(self, cells: Mapping[int, str], *, has_numbers: bool) -> bool:
+        """Whether this row (column to text) names the columns of the rows to come."""
         self._rows += 1
-        if not self._open or not looks_like_names(cells) or has_numbers:
+        texts = list(cells.values())
+        if not self._open or has_numbers or not looks_like_names(texts):
             self._open = self._open and len(cells) < 2
             return False
         self._open = False
+        if self.context and cells.keys() <= self._columns:
+            return False
+        self._columns = cells.keys()
         return True
 
 
