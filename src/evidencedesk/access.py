@@ -64,7 +64,7 @@ class Principal:
     administrator: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "roles", frozenset(check_role(role) for role in self.roles))
+        object.__setattr__(self, "roles", check_known_roles(self.roles, None))
         check_tenant(self.tenant)
 
 
@@ -85,12 +85,16 @@ class AccessFilter:
     def for_principal(
         cls, principal: Principal, statuses: Iterable[Status] = DEFAULT_STATUSES
     ) -> AccessFilter:
-        """The filter of what ``principal`` may see among documents with one of ``statuses``."""
+        """The filter of what ``principal`` may see among documents with one of ``statuses``.
+
+        Raises:
+            AccessRuleError: ``bad_status``.
+        """
         return cls(
             tenant=principal.tenant,
             roles=principal.roles,
             administrator=principal.administrator,
-            statuses=frozenset(statuses),
+            statuses=frozenset(parse_status(status) for status in statuses),
         )
 
     def admits(self, rule: AccessRule) -> bool:
@@ -124,6 +128,12 @@ def check_known_roles(roles: Iterable[str], known: Iterable[str] | None) -> froz
     Raises:
         AccessRuleError: ``bad_role`` or ``unknown_role``, naming the role and the known ones.
     """
+    if isinstance(roles, str):
+        raise AccessRuleError(
+            f"{roles!r} is one role where a set of roles is wanted.",
+            code="bad_role",
+            hint=f"Write {{{roles!r}}}.",
+        )
     checked = frozenset(check_role(role) for role in roles)
     allowed = frozenset(known or ())
     unknown = sorted(checked - allowed) if allowed else []

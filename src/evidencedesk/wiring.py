@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 import uuid
@@ -15,7 +16,7 @@ from evidencedesk.access import check_known_roles, parse_status
 from evidencedesk.adapters.models.cache import cache_directory, locate
 from evidencedesk.answering import OnFailure
 from evidencedesk.chunking import chunking_settings
-from evidencedesk.errors import IndexMismatchError, ModelError, ModelMissingError
+from evidencedesk.errors import IndexMismatchError, ModelError, ModelMissingError, UsageError
 from evidencedesk.ingestion.metadata import AccessDefaults, DeclaredMetadata
 from evidencedesk.ingestion.sandbox import ParseLimits, ParserPool
 from evidencedesk.model import ChunkingSettings, EmbeddingSpec, Finding, Generation
@@ -258,7 +259,17 @@ def answering_of(
     judge: Judge | None = None,
     threshold: float | None = None,
 ) -> Answering:
-    """What answers questions, with the values of the settings."""
+    """What answers questions, with the values of the settings.
+
+    Raises:
+        UsageError: ``bad_threshold``: not a number, which every confidence would pass.
+    """
+    if threshold is not None and math.isnan(threshold):
+        raise UsageError(
+            "The threshold is not a number.",
+            code="bad_threshold",
+            hint="Give a probability from 0 to 1.",
+        )
     retrieval, generation = settings.retrieval, settings.generation
     return Answering(
         store=store,

@@ -12,7 +12,14 @@ from evidencedesk.errors import ParseError, SourceError
 from evidencedesk.model import FailedSource
 
 MANIFEST_NAME = "evidencedesk-folder.yaml"
+INDEX_FILE = "index.sqlite3"
+INDEX_MARK = b"EdDk"
+"""The application id in the header of an index of ours; a test compares it with the store's."""
+SETTINGS_NAME = "evidencedesk.toml"
 DEFAULT_MAX_BYTES = 200 * 1024 * 1024
+
+
+_OURS = frozenset({MANIFEST_NAME, SETTINGS_NAME})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +88,17 @@ class SourceBytes:
 def discover(paths: Iterable[Path]) -> Discovery:
     """Every file at or under ``paths``; hidden files, hidden folders and manifests are left out.
 
+    So are settings files and folders that are an index: it holds the text of documents whatever
+    their rights, so read as a document it would open them. A name that is no text in the encoding
+    of the file system cannot be cited, and fails alone.
+
     A link to a file is followed when it stays inside its PATH, and refused otherwise; a link to a
     folder is never followed (inside the PATH its content is found at its own place). A PATH that is
     itself a link is followed: somebody named it.
 
     Raises:
-        SourceError: ``path_missing`` when a PATH does not exist.
+        SourceError: ``path_missing`` when a PATH does not exist; ``path_is_index`` when it is an
+            index or lies in one.
     """
     search = _Search()
     for path in paths:
@@ -102,6 +114,12 @@ class _Search:
         self._seen: set[Path] = set()
 
     def add(self, path: Path) -> None:
+        if _is_index(path) or _is_index(path.parent):
+            raise SourceError(
+                f"{str(path)!r} is an index or lies in one.",
+                code="path_is_index",
+                hint="Name the folder of the documents.",
+            )
         if path.is_file():
             self._keep(SourceFile(path, path, path.name))
         elif path.is_dir():
@@ -116,6 +134,9 @@ class _Search:
             )
 
     def _keep(self, file: SourceFile) -> None:
+        if not _is_text(file.relative):
+            self._cannot_name(file)
+            return
         resolved = file.path.resolve()
         if resolved not in self._seen:
             self._seen.add(resolved)
@@ -130,7 +151,7 @@ class _Search:
             ]
             for name in names:
                 path = Path(folder, name)
-                if name.startswith(".") or name == MANIFEST_NAME or not self._may_read(root, path):
+                if name.startswith(".") or name in _OURS or not self._may_read(root, path):
                     continue
                 yield SourceFile(path, root, path.relative_to(root).as_posix())
 
@@ -139,7 +160,7 @@ class _Search:
         if path.is_symlink():
             self._refuse(path, "a link to a folder is not followed")
             return False
-        return True
+        return not _is_index(path)
 
     def _may_read(self, root: Path, path: Path) -> bool:
         if path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
@@ -150,10 +171,33 @@ class _Search:
     def _refuse(self, path: Path, reason: str) -> None:
         self.refused.append(FailedSource(str(path), "symlink_refused", f"{path}: {reason}."))
 
+    def _cannot_name(self, file: SourceFile) -> None:
+        shown = ascii(file.relative)
+        message = f"{shown}: its name is not text in the encoding of the file system. Rename it."
+        self.failed.append(FailedSource(shown, "bad_file_name", message))
+
     def _cannot_list(self, error: OSError) -> None:
         self.failed.append(
             FailedSource(str(error.filename), "unreadable", f"{error.filename}: {error.strerror}.")
         )
+
+
+def _is_index(folder: Path) -> bool:
+    """Whether the folder holds an index of ours, or one that is being made."""
+    path = folder / INDEX_FILE
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            header = file.read(72)
+    except OSError:
+        return True
+    return not header or header[68:] == INDEX_MARK
+
+
+def _is_text(name: str) -> bool:
+    """Whether every byte of the name could be decoded; others stand as lone surrogates."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def read_source(path: Path, *, max_bytes: int = DEFAULT_MAX_BYTES) -> SourceBytes:

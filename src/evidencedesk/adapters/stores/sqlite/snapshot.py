@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -34,6 +35,7 @@ from evidencedesk.model import (
     StoreQuery,
 )
 
+_ORDINAL = re.compile(r"0|[1-9][0-9]{0,8}")
 _CHUNKS = """
 SELECT slot, documents.class, record, ordinal, location, context, chunks.text
 FROM chunks JOIN documents USING (doc)
@@ -115,7 +117,7 @@ class SQLiteSnapshot:
     def chunk(self, chunk_id: str) -> Chunk | None:
         """See ``protocols.Snapshot.chunk``."""
         document_id, _, ordinal = chunk_id.rpartition(":c")
-        if not (ordinal.isascii() and ordinal.isdigit()) or ordinal != str(int(ordinal)):
+        if not _ORDINAL.fullmatch(ordinal):
             return None
         found = self._chunks_of(document_id, int(ordinal))
         return found[0] if found else None
@@ -210,6 +212,8 @@ class SQLiteSnapshot:
             yield slot, decode_chunk(records[stored], *chunk)
 
     def _seen(self, document_id: str) -> tuple[int, DocumentRecord] | None:
+        if any("\ud800" <= letter <= "\udfff" for letter in document_id):
+            return None  # no text, so SQLite would not take it
         row = self._connection.execute(
             "SELECT doc, class, record FROM documents WHERE tenant = ? AND id = ?",
             (self._access.tenant, document_id),
