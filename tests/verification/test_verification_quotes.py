@@ -90,6 +90,7 @@ def test_a_restyled_source_still_holds_the_quote(
 ) -> None:
     source, quote, start, _ = cut
     assume(start == 0 or source[start - 1] == " ")
+    assume(re.search(r"\d \d", source) is None)  # a no-break space between digits groups them
     assert found(quote, restyled(source, rng))
 
 

@@ -33,7 +33,7 @@ def outcome(case: dict[str, Any]) -> Reason:
     )
     evidence = Evidence(sources)
     current = {source.label: source.chunk for source in sources}
-    return verify(draft, evidence, current=current, locate=locate).reason
+    return verify(draft, evidence, current=current, locate=locate, question=case["question"]).reason
 
 
 def chunk(source: dict[str, str], lang: str) -> Chunk:

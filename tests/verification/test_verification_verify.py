@@ -92,7 +92,7 @@ def test_a_good_claim_is_shown_with_its_quote_at_its_place() -> None:
     assert citation.occurrences == (citation.location,)
     assert [check.check for check in outcome.checks] == [
         "canary", "has_claims", "cited", "source_known", "source_current", "quote_found", "quote_strong",
-        "safe_output", "numbers", "values", "polarity", "comparison", "names", "content",
+        "safe_output", "numbers", "values", "polarity", "comparison", "names", "content", "fragment",
     ]  # fmt: skip
 
 

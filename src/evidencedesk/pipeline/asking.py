@@ -141,6 +141,7 @@ class Asking:
                 current=sources.current(prompted.evidence),
                 locate=sources.locate,
                 canary=prompted.request.canary,
+                question=self.question,
                 require=self.answering.require,
                 judge=judge,
             )

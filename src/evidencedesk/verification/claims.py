@@ -21,6 +21,7 @@ from evidencedesk.text.scripts import script_shares
 from evidencedesk.verification.amounts import Present, missing_amounts
 from evidencedesk.verification.content import content_words, coverage
 from evidencedesk.verification.contrasts import turned_word
+from evidencedesk.verification.fragments import stray_fragment
 from evidencedesk.verification.markdown import without_marks
 from evidencedesk.verification.names import missing_names
 from evidencedesk.verification.passages import Passage, language_of
@@ -47,7 +48,7 @@ class RuleOutcome:
 
     Attributes:
         check: stable name: ``numbers``, ``values``, ``polarity``, ``comparison``, ``names``,
-            ``content``.
+            ``content``, ``fragment``.
         passed: whether the claim passed.
         reason: the reason of a claim that did not pass.
         detail: what was compared; None when there is nothing to add.
@@ -85,6 +86,7 @@ class _Claim:
 
     text: str
     passages: Sequence[Passage]
+    question: str = ""
 
     @cached_property
     def lang(self) -> str:
@@ -112,9 +114,15 @@ class _Claim:
         return any(fold_text(quote).strip(" .") == wanted for quote in told)
 
 
-def check_claim(text: str, passages: Sequence[Passage]) -> ClaimFinding:
-    """What the rules say of a claim beside its passages. A pure function, without a model."""
-    claim = _Claim(text, passages)
+def check_claim(text: str, passages: Sequence[Passage], question: str = "") -> ClaimFinding:
+    """What the rules say of a claim beside its passages. A pure function, without a model.
+
+    Args:
+        text: the claim.
+        passages: its quotes, each in its surroundings.
+        question: what was asked; it tells a short answer from a stray word.
+    """
+    claim = _Claim(text, passages, question)
     outcomes = tuple(_outcome(claim, rule) for rule in _RULES)
     if not all(outcome.passed for outcome in outcomes):
         band = Band.CONTRADICTED
@@ -166,6 +174,11 @@ def _content(claim: _Claim) -> str | None:
     return "no content word of the claim stands in its quotes"
 
 
+def _fragment(claim: _Claim) -> str | None:
+    stray = stray_fragment(claim.quantities, claim.passages, claim.question, claim.lang)
+    return f"{stray!r} is not said of what was asked" if stray else None
+
+
 def _main_script(text: str) -> str:
     return next(iter(script_shares(text)), "")
 
@@ -178,4 +191,5 @@ _RULES: tuple[tuple[str, Reason, _Rule], ...] = (
     ("comparison", Reason.UNSUPPORTED_CLAIM, _comparison),
     ("names", Reason.UNSUPPORTED_CLAIM, _names),
     ("content", Reason.UNSUPPORTED_CLAIM, _content),
+    ("fragment", Reason.UNSUPPORTED_CLAIM, _fragment),
 )

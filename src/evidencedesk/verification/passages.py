@@ -33,6 +33,7 @@ class Passage:
         before: what stands before it in its first sentence.
         after: what stands behind it in its last sentence.
         framing: title, heading, context and text of the chunk; names may come from there.
+        heading: the headings that it stands under.
         lang: language of the document.
     """
 
@@ -40,6 +41,7 @@ class Passage:
     before: str = ""
     after: str = ""
     framing: str = ""
+    heading: str = ""
     lang: str = "und"
 
     @cached_property
@@ -76,12 +78,14 @@ def passage_of(chunk: Chunk, span: Span, sentence_spans: Sequence[Span] | None =
     for sentence in sentences(text) if sentence_spans is None else sentence_spans:
         if sentence.start < span.end and sentence.end > span.start:
             start, end = min(start, sentence.start), max(end, sentence.end)
-    framing = " ".join((chunk.title, *chunk.location.heading, chunk.context, text))
+    heading = " ".join(chunk.location.heading)
+    framing = " ".join((chunk.title, heading, chunk.context, text))
     return Passage(
         text[span.start : span.end],
         text[start : span.start],
         text[span.end : end],
         framing,
+        heading,
         chunk.lang,
     )
 

@@ -94,6 +94,7 @@ class _Context:
     locate: Locate
     require: Literal["quoted", "proven"]
     judge: Judge | None
+    question: str
 
 
 def verify(
@@ -105,6 +106,7 @@ def verify(
     require: Literal["quoted", "proven"] = "quoted",
     judge: Judge | None = None,
     canary: str = "",
+    question: str = "",
 ) -> Verdict:
     """What holds of a draft.
 
@@ -118,6 +120,7 @@ def verify(
             for a claim that stands in its quotes or that the judge confirms.
         judge: asked about claims that the rules leave open; None when there is none.
         canary: the random string in the rules of the prompt.
+        question: what was asked; a lone word or code must be said of it. Empty when it is not known.
 
     Returns:
         The verdict: ``ok`` when every claim may be shown, else the reason of the first failure, with
@@ -130,7 +133,7 @@ def verify(
         claims = tuple(VerifiedClaim(claim.text, reason, None, ()) for claim in draft.claims)
         return Verdict(reason, claims, tuple(outcome.check for outcome in whole.outcomes))
     texts = {source.label: Quotable(source.chunk.text) for source in evidence.sources}
-    context = _Context(evidence, texts, current, locate, require, judge)
+    context = _Context(evidence, texts, current, locate, require, judge, question)
     trails = [_Trail(index) for index in range(len(draft.claims))]
     claims = tuple(
         map(lambda claim, trail: _verify_claim(claim, context, trail), draft.claims, trails)
@@ -279,7 +282,8 @@ def _support(
         _Stage.OUTPUT, "safe_output", Reason.UNSAFE_OUTPUT, detail, passed=not unsafe
     ):
         return None
-    finding = check_claim(claim, [_passage(citation, context) for citation in citations])
+    passages = [_passage(citation, context) for citation in citations]
+    finding = check_claim(claim, passages, context.question)
     for outcome in finding.outcomes:
         trail.record(
             _Stage.RULES, outcome.check, outcome.reason, outcome.detail, passed=outcome.passed
