@@ -11,12 +11,13 @@ from importlib.resources import files
 from pathlib import Path
 
 from evidencedesk.adapters.generators.configuration import ModelConfiguration
-from evidencedesk.errors import SettingsError
+from evidencedesk.errors import ModelError, SettingsError
 from evidencedesk.generation.calls import CallSettings, ModelCalls
 from evidencedesk.generation.fallback import FallbackChain, UnavailableGenerator
 from evidencedesk.generation.judging import ModelJudge
 from evidencedesk.generation.prices import Prices, read_prices
 from evidencedesk.generation.retries import RetryPolicy
+from evidencedesk.model import Finding
 from evidencedesk.protocols import Clock, Generator, Judge, Provider
 from evidencedesk.registry import adapter, adapter_names
 from evidencedesk.settings import Settings
@@ -79,6 +80,21 @@ def judge_of(settings: Settings, clock: Clock, environment: Mapping[str, str]) -
         return judge
     generator = _made(_fallback(named), settings, clock, environment)
     return ModelJudge(generator, f"{choice['name']}:{choice['model']}")
+
+
+def generator_finding(settings: Settings, clock: Clock, environment: Mapping[str, str]) -> Finding:
+    """What ``doctor`` says of whoever writes replies; nobody is called."""
+    generation = settings.generation
+    names = ", then ".join([generation.generator, *generation.fallbacks])
+    try:
+        generator_of(settings, clock, environment)
+    except (SettingsError, ModelError) as error:
+        return Finding("generator", ok=False, message=error.message, hint=error.hint)
+    hosted = generation.model is not None and generation.generator != "local"
+    if hosted and prices_of(settings).of(generation.model) is None:
+        message = f"{names}; {generation.model!r} has no price, so its cost is recorded as 0"
+        return Finding("generator", ok=True, message=message)
+    return Finding("generator", ok=True, message=names)
 
 
 def prices_of(settings: Settings) -> Prices:

@@ -13,8 +13,8 @@ from evidencedesk.errors import ModelMissingError, SettingsError
 from evidencedesk.generation import build_request
 from evidencedesk.generation.calls import ModelCalls
 from evidencedesk.generation.fallback import FallbackChain, UnavailableGenerator
-from evidencedesk.generator_wiring import generator_of, prices_of
-from evidencedesk.model import Evidence, StopReason
+from evidencedesk.generator_wiring import generator_finding, generator_of, prices_of
+from evidencedesk.model import Evidence, Finding, StopReason
 from evidencedesk.protocols import Generator
 from evidencedesk.settings import Settings
 from evidencedesk.settings.table import GenerationTable
@@ -120,6 +120,21 @@ def test_offline_no_provider_is_called_and_the_next_in_the_chain_answers() -> No
 def test_a_local_model_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelMissingError, match=r"no\.gguf"):
         made(generator="local", model=str(tmp_path / "no.gguf"))
+
+
+def test_doctor_says_who_writes_replies_and_what_is_wrong() -> None:
+    def finding(**generation: object) -> Finding:
+        settings = Settings(generation=GenerationTable.model_validate(generation))
+        return generator_finding(settings, SystemClock(), {"OPENAI_API_KEY": "sk-secret"})
+
+    assert finding() == Finding("generator", ok=True, message="extractive")
+    named = finding(generator="openai", model="gpt-4o", fallbacks=("extractive",))
+    assert named == Finding("generator", ok=True, message="openai, then extractive")
+    assert "has no price" in finding(generator="openai", model="m").message
+    missing = finding(generator="anthropic", model="m")
+    assert not missing.ok
+    assert "ANTHROPIC_API_KEY" in missing.message
+    assert missing.hint
 
 
 def test_own_prices_win(tmp_path: Path) -> None:

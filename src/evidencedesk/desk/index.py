@@ -12,7 +12,7 @@ from evidencedesk import wiring
 from evidencedesk.access import AccessFilter, Principal, Status
 from evidencedesk.desk.pinned import PinnedStore
 from evidencedesk.errors import IndexingError
-from evidencedesk.generator_wiring import generator_of, judge_of
+from evidencedesk.generator_wiring import generator_finding, generator_of, judge_of
 from evidencedesk.ingestion.sandbox import ParserPool
 from evidencedesk.model import Finding
 from evidencedesk.pipeline import (
@@ -158,8 +158,11 @@ class OpenIndex:
         )
 
     def examined(self) -> tuple[Finding, ...]:
-        """Findings about the model and the index."""
-        findings = [wiring.model_finding(self.settings, self.models.configured)]
+        """Findings about the models and the index."""
+        findings = [
+            wiring.model_finding(self.settings, self.models.configured),
+            generator_finding(self.settings, self.clock, os.environ),
+        ]
         try:
             with self.writing() as writer:
                 findings += examine(
