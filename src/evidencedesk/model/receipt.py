@@ -23,6 +23,8 @@ from typing import Any
 KEY_BYTES = 32
 """Length of a subject's key and of a piece's key."""
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
 NO_ENTRY = "sha256:" + "0" * 64
 """What the first entry of a chain has as the hash of the one before."""
 
@@ -33,7 +35,7 @@ def canonical_json(value: Any) -> str:
     Raises:
         ValueError: a number that is not finite.
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def digest_of(value: Any) -> str:
@@ -43,7 +45,7 @@ def digest_of(value: Any) -> str:
 
 def keyed_hash(key: bytes, *parts: str) -> str:
     """HMAC-SHA256 of the parts under ``key``, hex; where one part ends and the next begins counts."""
-    return hmac.new(key, canonical_json(parts).encode("ascii"), hashlib.sha256).hexdigest()
+    return hmac.digest(key, canonical_json(parts).encode("ascii"), "sha256").hex()
 
 
 def piece_key(subject_key: bytes, answer_id: str, label: str) -> bytes:
@@ -53,7 +55,7 @@ def piece_key(subject_key: bytes, answer_id: str, label: str) -> bytes:
 
 def commitment(key: bytes, value: Any) -> str:
     """What a record holds of a piece of content: its canonical JSON hashed under the piece's key."""
-    return keyed_hash(key, canonical_json(value))
+    return hmac.digest(key, canonical_json(value).encode("ascii"), "sha256").hex()
 
 
 def document_hash(tenant: str, document_id: str) -> str:

@@ -7,6 +7,8 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cached_property
+from typing import Any
 
 from evidencedesk.adapters.stores.sqlite import failures, schema
 from evidencedesk.adapters.stores.sqlite.codecs import decode_time
@@ -272,6 +274,26 @@ def _insert(connection: sqlite3.Connection, receipt: Receipt, position: int) -> 
     )
 
 
+class _Content(Mapping[str, Any]):
+    """Content that is decoded when it is first looked at: most rechecks never do."""
+
+    def __init__(self, stored: str) -> None:
+        self._stored = stored
+
+    @cached_property
+    def _pieces(self) -> dict[str, Any]:
+        return dict(json.loads(self._stored))
+
+    def __getitem__(self, label: str) -> Any:
+        return self._pieces[label]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._pieces)
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+
 def _decode(row: tuple[int, str, str, str, str, str, str, str, int]) -> Receipt:
     _, tenant, answer_id, subject, at, reason, stored, content, position = row
     record = json.loads(stored)
@@ -282,7 +304,9 @@ def _decode(row: tuple[int, str, str, str, str, str, str, str, int]) -> Receipt:
         at=decode_time(at),
         reason=reason,
         record=record,
-        content=json.loads(content),
-        documents=tuple(dict.fromkeys(each["document_id"] for each in record["citations"])),
+        content=_Content(content),
+        documents=tuple(
+            dict.fromkeys(name for each in record["pieces"].values() for name in each["documents"])
+        ),
         position=position,
     )

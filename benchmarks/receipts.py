@@ -1,0 +1,143 @@
+"""What receipts cost: writing one, and rechecking a thousand after one document changed.
+
+python -m benchmarks.receipts [answers]
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from evidencedesk.access import DEFAULT_STATUSES, Principal
+from evidencedesk.desk import Desk
+from evidencedesk.settings import Settings
+
+READER = Principal(roles=frozenset({"everyone"}), subject="reader")
+CHIEF = Principal(subject="chief", administrator=True)
+POLICY = """---
+id: {thing}
+roles: [everyone]
+---
+## Returning a {thing}
+A new {thing} can be returned within {days} days of delivery for a full refund.
+"""
+THINGS = [
+    "bicycle",
+    "saddle",
+    "helmet",
+    "pedal",
+    "chain",
+    "lamp",
+    "pump",
+    "lock",
+    "basket",
+    "trailer",
+    "mirror",
+    "bell",
+    "tyre",
+    "tube",
+    "spoke",
+    "brake",
+    "gear",
+    "lever",
+    "cable",
+    "frame",
+    "fork",
+    "stem",
+    "handlebar",
+    "grip",
+    "mudguard",
+    "rack",
+    "kickstand",
+    "battery",
+    "charger",
+    "display",
+    "motor",
+    "sensor",
+    "jacket",
+    "glove",
+    "shoe",
+    "sock",
+    "cap",
+    "jersey",
+    "vest",
+    "backpack",
+    "bottle",
+    "cage",
+    "computer",
+    "tool",
+    "stand",
+    "cover",
+    "ladder",
+    "sledge",
+    "kayak",
+    "tent",
+]
+
+
+def milliseconds(call: Callable[[], object]) -> tuple[float, float]:
+    """Wall and processor time of one call."""
+    wall, processor = time.perf_counter(), time.process_time()
+    call()
+    return (time.perf_counter() - wall) * 1000, (time.process_time() - processor) * 1000
+
+
+def write_policies(folder: Path, changed: str = "") -> None:
+    """One policy per thing; one of them, if any, with another number."""
+    for thing in THINGS:
+        text = POLICY.format(thing=thing, days=60 if thing == changed else 30)
+        (folder / f"{thing}.md").write_text(text, "utf-8")
+
+
+def main(answers: int) -> None:
+    """Print the figures."""
+    settings = Settings.model_validate({"embedding": {"model": "none"}})
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "policies").mkdir()
+        write_policies(folder / "policies")
+        with Desk.open(folder / "x.desk", settings=settings) as desk:
+            desk.ingest(folder / "policies")
+            recording = desk._recording  # noqa: SLF001
+            questions = [
+                f"How long do I have to return a new {THINGS[n % len(THINGS)]}?"
+                for n in range(answers)
+            ]
+            times = []
+            for question in questions:
+                asked = recording.begin(question, READER, DEFAULT_STATUSES, None)
+                explanation = desk.unrecorded().explain(question, principal=READER)
+                times.append(milliseconds(lambda a=asked, e=explanation: recording.kept(a, e)))
+            wall, processor = zip(*times, strict=True)
+            print(f"{answers} receipts, {len(THINGS)} documents, load not controlled")
+            print(
+                f"write one: median {statistics.median(wall):.2f} ms wall, "
+                f"{statistics.median(processor):.2f} ms processor; "
+                f"95th percentile {statistics.quantiles(wall, n=20)[-1]:.2f} ms wall"
+            )
+            size = (folder / "x.desk" / "index.sqlite3").stat().st_size
+            print(f"database: {size / 1024:.0f} KiB")
+            write_policies(folder / "policies", changed=THINGS[7])
+            desk.ingest(folder / "policies")
+            lapsed = desk.answers.recheck(principal=CHIEF)
+            spent = milliseconds(lambda: desk.answers.recheck(principal=CHIEF))
+            print(
+                f"recheck all: {spent[0]:.0f} ms wall, {spent[1]:.0f} ms processor, "
+                f"{len({each.answer_id for each in lapsed})} no longer hold"
+            )
+            quoting = [
+                row["answer_id"]
+                for row in desk.answers.list(principal=CHIEF, limit=answers)
+                if THINGS[7] + ":c0"
+                in str(desk.answers.show(row["answer_id"], principal=CHIEF)["citations"])
+            ]
+            print(f"quoted the changed document: {len(quoting)}")
+            print(f"audit: {milliseconds(desk.answers.audit)[0]:.0f} ms")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
