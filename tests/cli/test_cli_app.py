@@ -22,7 +22,11 @@ HELP_SECONDS = 0.4
 READING = ("ask", "chat", "search", "show", "docs list", "docs show", "docs history", "docs diff")
 READING += tuple(f"answers {name}" for name in ("list", "show", "replay", "recheck", "export"))
 ALL_COMMANDS = (
-    *(row.name for row in COMMANDS if row.name not in {"docs", "chunks", "models", "answers", "keys"}),
+    *(
+        row.name
+        for row in COMMANDS
+        if row.name not in {"docs", "chunks", "models", "answers", "keys"}
+    ),
     *(f"docs {name}" for name in ("list", "show", "history", "diff", "remove", "status")),
     "chunks compare",
     *(f"answers {name}" for name in ("list", "show", "replay", "recheck", "export", "erase")),
