@@ -140,3 +140,13 @@ def test_groups_share_no_term(question: str, languages: list[str]) -> None:
     flat = [term for group in groups for term in group]
     assert len(flat) == len(set(flat))
     assert all(groups)
+
+
+@pytest.mark.parametrize("end", ["-\n", "-\r\n", "\u2010\n", "\u00ad\n", "-\n  "])
+def test_a_word_broken_at_a_line_end_is_found_whole_and_by_its_halves(end: str) -> None:
+    counted = document_terms("", "", "", f"the infor{end}mation of a well{end}known rule", "und")
+    assert {"infor", "mation", "information", "well", "known", "wellknown"} <= counted.keys()
+
+
+def test_a_hyphen_inside_a_line_joins_nothing() -> None:
+    assert "wellknown" not in document_terms("", "", "", "a well-known rule\n- and a list", "und")

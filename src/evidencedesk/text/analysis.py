@@ -24,7 +24,7 @@ from evidencedesk.text import bengali
 from evidencedesk.text.question_words import QUESTION_PHRASES, QUESTION_WORDS
 from evidencedesk.text.scripts import UNSEGMENTED, ranges_of
 
-NORMALISATION = f"1;snowball {Stemmer.version()}"
+NORMALISATION = f"2;snowball {Stemmer.version()}"
 """Changes whenever :func:`terms` may give other terms for the same text."""
 
 TITLE_WEIGHT = 3
@@ -48,6 +48,8 @@ _SINGLE = frozenset({"Hani", "Hang"})
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
+_LINE_END_HYPHENS = ("-\n", "-\r", "\u2010\n", "\u2010\r", "\u00ad\n", "\u00ad\r")
+_BROKEN_WORD = re.compile(r"([^\W\d_]+)[-\u2010\u00ad]\r?\n[ \t]*([^\W\d_]+)")
 _ASCII_WORD = re.compile(r"([a-z0-9]+)(?:'s\b)?")
 _LATIN_WORD = re.compile(r"([^\W_]+)(?:['’]s\b)?")
 _BEYOND_LATIN = re.compile("[^\x00-\u024f\u2000-\u2bff]")
@@ -84,17 +86,26 @@ def document_terms(
 ) -> dict[str, int]:
     """Term frequencies of a chunk: title three times, heading path, context and text once each.
 
+    A word that a hyphen breaks at a line's end is counted whole beside its two halves, since only
+    its reader knows whether the hyphen belongs to it.
+
     Single Han and Hangul characters are counted beside their pairs, so that a question of one
     character finds them.
     """
     place = heading if isinstance(heading, str) else "\n".join(heading)
     counts: dict[str, int] = {}
     for part, weight in ((title, TITLE_WEIGHT), (place, 1), (context, 1), (text, 1)):
-        for term in terms(part, lang):
+        for term in terms(part + _rejoined(part), lang):
             counts[term] = counts.get(term, 0) + weight
         for character in () if part.isascii() else _lone_characters().findall(_fold(part)):
             counts[character] = counts.get(character, 0) + weight
     return counts
+
+
+def _rejoined(part: str) -> str:
+    if not any(mark in part for mark in _LINE_END_HYPHENS):
+        return ""
+    return "".join(f" {start}{end}" for start, end in _BROKEN_WORD.findall(part))
 
 
 def query_groups(question: str, languages: Iterable[str]) -> tuple[tuple[str, ...], ...]:
