@@ -342,8 +342,13 @@ class Ledger(Protocol):
     def subjects(self, tenant: str) -> Mapping[str, bytes]:
         """Subjects that have keys, with their keys."""
 
-    def append(self, event: AuditEvent, receipt: Receipt | None = None) -> AuditEntry:
+    def append(
+        self, event: AuditEvent, receipt: Receipt | None = None, *, key: bytes = b""
+    ) -> AuditEntry:
         """Append to the chain of the event's tenant, and keep the receipt at that position.
+
+        What was erased while the answer was written is not kept: pieces that may repeat a document
+        that has gone, and all content once ``key``, its subject's, is nobody's any more.
 
         Raises:
             IndexUnavailableError: ``index_busy``, ``index_read_only`` or ``disk_full``.

@@ -89,7 +89,7 @@ class Recorder:
         if key is None:
             key = self.ledger.subject_key(principal.tenant, name, self.new_key())
         receipt = self._receipt(answer, occasion, key, now)
-        self.ledger.append(_event(receipt, principal, occasion.retrieval), receipt)
+        self.ledger.append(_event(receipt, principal, occasion.retrieval), receipt, key=key)
         if self.retention is not None:
             event = AuditEvent(principal.tenant, now, "expire", permission="operator")
             self.ledger.expire(event, now - self.retention)

@@ -72,7 +72,9 @@ class SQLiteLedger:
             )
             return dict(rows.fetchall())
 
-    def append(self, event: AuditEvent, receipt: Receipt | None = None) -> AuditEntry:
+    def append(
+        self, event: AuditEvent, receipt: Receipt | None = None, *, key: bytes = b""
+    ) -> AuditEntry:
         """See ``protocols.Ledger.append``.
 
         Not waited for on the disk: a power cut may take the newest answers back, whole, and the
@@ -81,7 +83,7 @@ class SQLiteLedger:
         with self._writing(durable=False) as connection:
             entry = _append(connection, event)
             if receipt is not None:
-                _insert(connection, receipt, entry.number)
+                _insert(connection, receipt, entry.number, _still_kept(connection, receipt, key))
             return entry
 
     def receipt(self, tenant: str, answer_id: str) -> Receipt | None:
@@ -253,7 +255,25 @@ def _append(connection: sqlite3.Connection, event: AuditEvent) -> AuditEntry:
     return entry
 
 
-def _insert(connection: sqlite3.Connection, receipt: Receipt, position: int) -> None:
+def _still_kept(connection: sqlite3.Connection, receipt: Receipt, key: bytes) -> dict[str, Any]:
+    """The content, without what was erased since the answer was begun."""
+    known = connection.execute(
+        "SELECT 1 FROM subject_keys WHERE tenant = ? AND key = ?", (receipt.tenant, key)
+    ).fetchone()
+    content = dict(receipt.content) if known else {}
+    gone = connection.execute(
+        "SELECT value FROM json_each(?) WHERE value NOT IN "
+        "(SELECT id FROM documents WHERE tenant = ? AND id = value)",
+        (json.dumps(receipt.documents), receipt.tenant),
+    )
+    for (document_id,) in gone.fetchall():
+        content = _without(document_id, receipt.record, content)
+    return content
+
+
+def _insert(
+    connection: sqlite3.Connection, receipt: Receipt, position: int, content: Mapping[str, Any]
+) -> None:
     number = connection.execute(
         "INSERT INTO receipts (tenant, answer_id, subject, at, reason, record, content, position) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -264,7 +284,7 @@ def _insert(connection: sqlite3.Connection, receipt: Receipt, position: int) -> 
             utc_text(receipt.at),
             receipt.reason,
             canonical_json(receipt.record),
-            json.dumps(dict(receipt.content)),
+            json.dumps(dict(content)),
             position,
         ),
     ).lastrowid
