@@ -8,6 +8,7 @@ true quote, which only a judge can decide.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,7 +24,7 @@ from evidencedesk.verification.content import content_words, coverage
 from evidencedesk.verification.contrasts import turned_word
 from evidencedesk.verification.fragments import stray_fragment
 from evidencedesk.verification.markdown import without_marks
-from evidencedesk.verification.names import missing_names
+from evidencedesk.verification.names import competing_names, missing_names
 from evidencedesk.verification.passages import Passage, language_of
 from evidencedesk.verification.polarity import contradicts
 from evidencedesk.verification.swaps import swapped_value
@@ -32,6 +33,7 @@ NEARLY_ALL = 0.9
 """Share of a claim's content words that must stand in its quotes for it to be extractive."""
 
 _FEWEST_WORDS = 3
+_NAME_WORD = re.compile(r"\w+")
 
 
 class Band(StrEnum):
@@ -158,9 +160,17 @@ def _comparison(claim: _Claim) -> str | None:
 
 
 def _names(claim: _Claim) -> str | None:
+    """A name may come from the question where the quoted sentences name nobody else."""
     support = " ".join(f"{passage.sentence} {passage.framing}" for passage in claim.passages)
     missing = missing_names(claim.text, support, claim.lang)
+    if missing and not competing_names(claim.text, " ".join(claim.sentences)):
+        asked = frozenset(_NAME_WORD.findall(claim.question.casefold()))
+        missing = tuple(one for one in missing if not asked.issuperset(_bare_name(one.name)))
     return f"the name {missing[0].name!r} is not in the source" if missing else None
+
+
+def _bare_name(name: str) -> list[str]:
+    return _NAME_WORD.findall(re.sub(r"['’]s?$", "", name.casefold()))
 
 
 def _content(claim: _Claim) -> str | None:

@@ -19,11 +19,16 @@ from evidencedesk.verification.passages import Passage
 MOST_WORDS = 3
 """Content words of the longest fragment."""
 
-_ANSWERS = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ANSWERS = _words(
     """
     yes no yeah nope none never always correct true false possible impossible allowed forbidden
     ja nein doch oui non si sí no não sim nee да нет हाँ हां नहीं হ্যাঁ না نعم لا 是 不 否
-    """.split()
+    """
 )
 _WORD = re.compile(r"\w+")
 _TURN = re.compile(r"\n(?=[^\W\d]+: )")

@@ -32,6 +32,11 @@ _ORDINARY = _words(
 _WEEKDAYS = _words("monday tuesday wednesday thursday friday saturday sunday")
 _ENDINGS = frozenset(("", "s", "es", "n", "an", "ian", "ns", "ans", "ians", "y", "ish", "ese", "i"))
 _NO_CAPITAL_NAMES = frozenset({"de", "lb", "nds"})
+_RUN = re.compile(r"[^\W\d_][\w'’-]*(?: (?=[A-ZÀ-Þ])[^\W\d_][\w'’-]*)+")
+_DIRECTION = re.compile(
+    r"(?:north|south|east|west|central|new|old|upper|lower|great|greater|saint|san|santa|anti|pre|post)\w*\b",
+    re.IGNORECASE,
+)
 _ENDS_SENTENCE = '!?:;\n"“„(»«—–-•*'
 _GERMAN = re.compile(
     r"\b(?:der|die|das|und|ist|sind|nicht|ein|eine|wird|werden|von|mit|für|auf|im)\b"
@@ -61,10 +66,43 @@ def missing_names(claim: str, support: str, lang: str) -> tuple[MissingName, ...
     if not names:
         return ()
     present = _present(support)
+    missing = [match for match in names if not _is_present(match[0], present, support)]
     return tuple(
         MissingName(match[0], match.start())
-        for match in names
-        if not _is_present(match[0], present, support)
+        for match in missing
+        if not _is_forename(claim, match, present, support)
+    )
+
+
+def competing_names(claim: str, sentences: str) -> bool:
+    """Whether ``sentences`` name anything inside a sentence that ``claim`` does not name."""
+    said = _present(claim)
+    return any(
+        not _is_present(match[0], said, claim)
+        for match in _TOKEN.finditer(sentences)
+        if match[0][0].isupper() and _is_name(sentences, match, every_noun=False)
+    )
+
+
+def _is_forename(claim: str, match: re.Match[str], present: frozenset[str], support: str) -> bool:
+    """Whether it only completes a name that is there: ``Sean Penn`` where the source has ``Penn``.
+
+    Not where the source has the last name behind another word in capitals (``Anna Keller``), nor for
+    words that make another place of a place (``North Korea``).
+    """
+    run = _RUN.match(claim, match.start())
+    if run is None or _DIRECTION.match(claim, match.start()):
+        return False
+    last = run[0].split()[-1]
+    if not _is_present(last, present, support):
+        return False
+    before = re.findall(rf"([^\W\d_][\w.'’-]*) {re.escape(last)}\b", support)
+    own = _present(run[0])
+    return not any(
+        word[0].isupper()
+        and not _is_ordinary(fold_text(word.rstrip(".")))
+        and fold_text(word) not in own
+        for word in before
     )
 
 
