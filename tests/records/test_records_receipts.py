@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,7 +16,8 @@ from evidencedesk.access import Principal
 from evidencedesk.adapters.stores.sqlite import SQLiteStore
 from evidencedesk.desk import Desk
 from evidencedesk.errors import IndexUnavailableError, UsageError
-from evidencedesk.model import Answer, Reason, Reply, Retrieval, StopReason
+from evidencedesk.model import Answer, Reason, Reply, Request, Retrieval, StopReason
+from evidencedesk.model.receipt import AuditEvent
 from evidencedesk.pipeline import AnswerEvent
 from evidencedesk.records import UNAVAILABLE, Occasion, Recorder
 from evidencedesk.settings import Settings
@@ -257,3 +260,61 @@ def test_trials_write_no_receipts(desk: Desk) -> None:
 
 def _days(count: int) -> timedelta:
     return timedelta(days=count)
+
+
+@dataclass
+class Meanwhile:
+    """A generator that does something to the index before it replies."""
+
+    action: Callable[[], object] | None = None
+    name: str = "meanwhile"
+
+    def generate(self, request: Request) -> Reply:
+        assert request.question == GIFT
+        if self.action is not None:
+            self.action()
+        return Reply(json.dumps(GIFT_REPLY), generator=self.name)
+
+
+def test_what_was_erased_while_the_answer_was_written_is_not_kept(open_desk: OpenDesk) -> None:
+    generator = Meanwhile()
+    desk = open_desk(generator=generator)
+    desk.ask(GIFT, principal=ANNA)
+    generator.action = lambda: desk.answers.erase_subject("anna", tenant="default")
+    answer = desk.ask(GIFT, principal=ANNA)
+    assert desk.answers.show(answer.answer_id, principal=CHIEF)["content"] == "recorded"
+    assert len(desk.answers.list(principal=ANNA)) == 1
+    generator.action = lambda: desk.remove("gift-cards")
+    gone = desk.ask(GIFT, principal=ANNA)
+    assert gone.reason is Reason.SOURCE_CHANGED
+    assert "36 months" not in stored_content(desk.path)
+    assert all(finding.ok for finding in desk.answers.audit())
+
+
+def test_a_ledger_keeps_no_content_under_a_key_that_was_erased(desk: Desk) -> None:
+    desk.ask(GIFT, principal=ANNA)
+    ledger = desk._index.store().ledger()
+    (receipt,) = ledger.receipts("default")
+    key = ledger.known_key("default", "anna")
+    assert key is not None
+    desk.answers.erase_subject("anna", tenant="default")
+    event = AuditEvent("default", receipt.at, "ask")
+    ledger.append(event, replace(receipt, answer_id="late"), key=key)
+    kept = ledger.receipt("default", "late")
+    assert kept is not None
+    assert dict(kept.content) == {}
+
+
+def test_a_ledger_keeps_no_quote_of_a_document_that_has_gone(desk: Desk) -> None:
+    desk.ask(GIFT, principal=ANNA)
+    ledger = desk._index.store().ledger()
+    (receipt,) = ledger.receipts("default")
+    desk.remove("gift-cards")
+    event = AuditEvent("default", receipt.at, "ask")
+    key = ledger.known_key("default", "anna")
+    assert key is not None
+    ledger.append(event, replace(receipt, answer_id="late"), key=key)
+    kept = ledger.receipt("default", "late")
+    assert kept is not None
+    assert "36 months" not in str(dict(kept.content))
+    assert kept.content["question"] == GIFT
