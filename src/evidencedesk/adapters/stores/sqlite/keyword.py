@@ -2,7 +2,8 @@
 
 Why not FTS5: its ``bm25()`` takes document frequencies and the average length over all rows, so its
 scores tell something about documents that the reader may not see; and it visits matches one by one.
-Both stand side by side in ``benchmarks/store.py``.
+Both stand side by side in ``benchmarks/store.py``: at 100,000 chunks, in one run on a busy machine,
+4 ms here against 220 ms there when everything is seen, 1.5 against 40 at a tenth.
 """
 
 from __future__ import annotations
@@ -50,11 +51,10 @@ def _matches(
     if not lists:
         return np.zeros(0, np.intp), np.zeros(0, np.uint8)
     rows, counts = lists[0] if len(lists) == 1 else _summed(len(visible.part), lists)
-    wide = rows.astype(np.intp)
     if visible.mask is None:
-        return wide, counts
-    kept = visible.mask[wide]
-    return wide[kept], counts[kept]
+        return rows.astype(np.intp), counts
+    kept = visible.mask[rows]
+    return rows[kept].astype(np.intp), counts[kept]
 
 
 def _summed(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 _SUM_BITS = 62
 _LARGEST_SHIFT = 1000
+_BLOCK = 8192
 
 
 def moments(values: NDArray[np.float64], count: int) -> tuple[float, float]:
@@ -26,8 +27,18 @@ def moments(values: NDArray[np.float64], count: int) -> tuple[float, float]:
         return 0.0, 0.0
     bits = (_SUM_BITS - len(values).bit_length()) // 2
     shift = min(bits - math.frexp(largest)[1], _LARGEST_SHIFT)
-    fixed = np.rint(values * math.ldexp(1.0, shift)).astype(np.int64)
-    total = int(fixed.sum())
-    spread = count * int(np.dot(fixed, fixed)) - total * total
+    total, squares = _sums(values, math.ldexp(1.0, shift))
+    spread = count * squares - total * total
     mean = math.ldexp(total / count, -shift)
     return mean, math.ldexp(math.sqrt(spread / (count * count)), -shift)
+
+
+def _sums(values: NDArray[np.float64], unit: float) -> tuple[int, int]:
+    """Sum and sum of squares of the values in fixed point, block by block to stay in the cache."""
+    total = squares = 0
+    for start in range(0, len(values), _BLOCK):
+        scaled = values[start : start + _BLOCK] * unit
+        fixed = np.rint(scaled, out=scaled).astype(np.int64)
+        total += int(fixed.sum())
+        squares += int(np.dot(fixed, fixed))
+    return total, squares

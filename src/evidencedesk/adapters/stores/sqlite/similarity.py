@@ -12,29 +12,33 @@ import numkong
 import numpy as np
 from numpy.typing import NDArray
 
+from evidencedesk.adapters.stores.sqlite.parts import Part
 from evidencedesk.adapters.stores.sqlite.quantization import LARGEST, quantize
 from evidencedesk.adapters.stores.sqlite.view import View, Visible
 
-Products = Callable[[NDArray[np.int8], NDArray[np.int8]], NDArray[np.float64]]
+Products = Callable[[NDArray[np.int8], NDArray[np.int8], NDArray[np.float64]], None]
+"""Puts the exact integer products of codes (n, d) with a query (d,) into an array (n,)."""
 
 _GATHERED_SHARE = 6
 _BLOCK = 4096
 _EXACT_IN_FLOAT32 = (1 << 24) // (LARGEST * LARGEST)
 
 
-def numkong_products(codes: NDArray[np.int8], query: NDArray[np.int8]) -> NDArray[np.float64]:
-    """Exact integer products of ``codes`` (n, d) with ``query`` (d,), by numkong's kernels."""
-    return np.asarray(numkong.cdist(query[None], codes, "dot")).reshape(-1)
+def numkong_products(
+    codes: NDArray[np.int8], query: NDArray[np.int8], out: NDArray[np.float64]
+) -> None:
+    """Products by numkong's kernels."""
+    numkong.cdist(query[None], codes, "dot", out=out[None])
 
 
-def numpy_products(codes: NDArray[np.int8], query: NDArray[np.int8]) -> NDArray[np.float64]:
-    """The same by numpy: block by block in a float type that holds every partial sum exactly."""
+def numpy_products(
+    codes: NDArray[np.int8], query: NDArray[np.int8], out: NDArray[np.float64]
+) -> None:
+    """Products by numpy, block by block in a float type that holds every partial sum exactly."""
     exact: type[np.floating] = np.float32 if len(query) <= _EXACT_IN_FLOAT32 else np.float64
     wide = query.astype(exact)
-    products = np.empty(len(codes))
     for start in range(0, len(codes), _BLOCK):
-        products[start : start + _BLOCK] = codes[start : start + _BLOCK].astype(exact) @ wide
-    return products
+        out[start : start + _BLOCK] = codes[start : start + _BLOCK].astype(exact) @ wide
 
 
 def fastest_products() -> Products:
@@ -42,9 +46,10 @@ def fastest_products() -> Products:
     extremes = np.full((3, 1031), LARGEST, np.int8)
     extremes[1] *= -1
     extremes[2, ::2] = np.arange(516) % LARGEST
-    probe = extremes[0]
-    agree = np.array_equal(numkong_products(extremes, probe), numpy_products(extremes, probe))
-    return numkong_products if agree else numpy_products
+    found = np.empty((2, len(extremes)))
+    for row, products in enumerate((numkong_products, numpy_products)):
+        products(extremes, extremes[0], found[row])
+    return numkong_products if np.array_equal(*found) else numpy_products
 
 
 def approximate_cosines(
@@ -87,11 +92,33 @@ def _scan(
     if part.dimensions != len(query):
         out.fill(0.0)
     elif rows is None:
-        np.multiply(products(part.codes, query), part.scales, out=out)
+        products(part.codes, query, out)
+        out *= part.scales
     elif len(rows) * _GATHERED_SHARE < len(part):
-        np.multiply(products(part.codes[rows], query), part.scales[rows], out=out)
+        products(part.codes[rows], query, out)
+        out *= part.scales[rows]
     else:
-        np.multiply(products(part.codes, query)[rows], part.scales[rows], out=out)
+        _scan_blocks(part, rows, query, products, out)
+
+
+def _scan_blocks(
+    part: Part,
+    rows: NDArray[np.int64],
+    query: NDArray[np.int8],
+    products: Products,
+    out: NDArray[np.float64],
+) -> None:
+    """Products of all rows, of which ``rows`` are kept, through an array that fits the cache."""
+    spare = np.empty(_BLOCK)
+    starts = np.arange(0, len(part), _BLOCK)
+    bounds = [*np.searchsorted(rows, starts).tolist(), len(rows)]
+    for number, start in enumerate(starts.tolist()):
+        block = slice(start, min(start + _BLOCK, len(part)))
+        whole = spare[: block.stop - start]
+        kept = slice(bounds[number], bounds[number + 1])
+        products(part.codes[block], query, whole)
+        whole *= part.scales[block]
+        out[kept] = whole[rows[kept] - start]
 
 
 def _rows(visible: Visible) -> NDArray[np.int64]:
