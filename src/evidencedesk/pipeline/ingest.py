@@ -65,6 +65,7 @@ class Outcome:
         warnings: what a person should know of the document.
         failure: why the file could not be read, or was refused.
         refused: it was refused on purpose.
+        partial: some of its content could not be read.
     """
 
     source: str
@@ -75,6 +76,7 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     failure: FailedSource | None = None
     refused: bool = False
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,7 +237,7 @@ def _failed(read: _Read) -> Outcome:
 def _plan(read: _Read, indexing: Indexing) -> _Planned | Outcome:
     record = read.record
     if read.document is None and record is not None and record.vectors >= record.chunks:
-        return Outcome(read.source, record.id, warnings=record.warnings)
+        return Outcome(read.source, record.id, warnings=record.warnings, partial=record.partial)
     document = read.document or _stored(read, indexing)
     known = record if record is not None and record.id == document.id else None
     if known is None:
@@ -324,4 +326,5 @@ def _carry_out(
         embedded=planned.fills,
         chunks=written,
         warnings=document.warnings,
+        partial=document.partial,
     )

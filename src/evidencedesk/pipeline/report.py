@@ -9,6 +9,15 @@ from evidencedesk.indexing import Change
 from evidencedesk.model import DocumentRecord, FailedSource, IngestReport, LogEntry
 from evidencedesk.pipeline.ingest import Outcome
 
+_STATUSES = {
+    "no_text": "no text",
+    "encrypted": "encrypted",
+    "damaged": "damaged",
+    "unsupported": "unsupported",
+    "refused": "refused",
+    "symlink_refused": "refused",
+}
+
 
 def report_of(
     outcomes: Sequence[Outcome],
@@ -58,11 +67,22 @@ def log_entries(outcomes: Iterable[Outcome], *, tenant: str, at: datetime) -> li
             outcome=_word(each),
             code=each.failure.code if each.failure else "",
             message=each.failure.message if each.failure else "; ".join(each.warnings),
-            details={"chunks": each.chunks},
+            details={"chunks": each.chunks, "status": status_of(each)},
         )
         for each in outcomes
         if not _is_unchanged(each)
     ]
+
+
+def status_of(outcome: Outcome) -> str:
+    """How a file came through, in a word or two; one that was not wholly read is never ``ok``.
+
+    ``ok``, ``partly``, ``no text``, ``encrypted``, ``damaged``, ``unsupported``, ``refused`` or
+    ``failed`` (too large, out of time or memory, unreadable, wrong metadata: the code says which).
+    """
+    if outcome.failure is None:
+        return "partly" if outcome.partial else "ok"
+    return _STATUSES.get(outcome.failure.code, "failed")
 
 
 def removal_entries(

@@ -35,11 +35,13 @@ class Decoded:
         text: without a byte order mark and without zero characters, which stand replaced.
         encoding: Python's name of the encoding used.
         warnings: in words for a person.
+        lossy: whether some bytes stand for no character.
     """
 
     text: str
     encoding: str
     warnings: tuple[str, ...] = ()
+    lossy: bool = False
 
 
 def decode(data: bytes, file_name: str, *, declared: Iterable[str] = ()) -> Decoded:
@@ -101,7 +103,7 @@ def _guess(data: bytes, file_name: str) -> Decoded:
         )
     decoded = _finish(text, found, strict=False)
     warning = f"the encoding is not declared; {found} was assumed"
-    return Decoded(decoded.text, found, (warning, *decoded.warnings))
+    return Decoded(decoded.text, found, (warning, *decoded.warnings), decoded.lossy)
 
 
 def _detected(sample: bytes) -> str:
@@ -137,4 +139,4 @@ def _finish(text: str, encoding: str, *, strict: bool = True) -> Decoded:
     if zeros:
         text = text.replace("\0", REPLACEMENT)
         warnings.append(f"{zeros} zero characters were replaced")
-    return Decoded(text, encoding, tuple(warnings))
+    return Decoded(text, encoding, tuple(warnings), lossy=bool(bad))

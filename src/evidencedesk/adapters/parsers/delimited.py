@@ -28,7 +28,7 @@ class CsvParser:
     """Parser for comma-, semicolon-, tab- and bar-separated values."""
 
     name = "csv"
-    version = "1"
+    version = "2"
     media_types = ("text/csv",)
 
     def parse(self, data: bytes, file_name: str) -> ParsedDocument:
@@ -50,6 +50,7 @@ class CsvParser:
             parser_version=self.version,
             first_line=1,
             warnings=decoded.warnings,
+            partial=decoded.lossy,
         )
 
 

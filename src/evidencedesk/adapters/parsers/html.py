@@ -31,6 +31,13 @@ _KINDS = {"li": BlockKind.LIST_ITEM, "dt": BlockKind.LIST_ITEM, "dd": BlockKind.
 _CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_:.-]+)""", re.IGNORECASE)
 _PLAIN_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _BREAK = "\0"
+_HEAD = 2048
+_XHTML = "http://www.w3.org/1999/xhtml"
+_SELF_CLOSED = re.compile(
+    r"<(title|script|style|textarea|iframe|noscript|template|a|p|div|span|td|th|li|i|b|em|strong)"
+    r"((?:\s[^<>]*)?)/>",
+    re.IGNORECASE,
+)
 # https://encoding.spec.whatwg.org/#names-and-labels: what browsers take these labels to mean.
 _ALIASES = {
     "iso-8859-1": "cp1252",
@@ -57,7 +64,7 @@ class HtmlParser:
     """Parser for HTML and XHTML, as forgiving as a browser. Entities of a DTD are not expanded."""
 
     name = "html"
-    version = "1"
+    version = "2"
     media_types = ("text/html",)
 
     def parse(self, data: bytes, file_name: str) -> ParsedDocument:
@@ -67,7 +74,7 @@ class HtmlParser:
             ParseError: ``unsupported`` when the bytes are no text.
         """
         decoded = _decode(data, file_name)
-        tree = LexborHTMLParser(decoded.text)
+        tree = LexborHTMLParser(_without_self_closing(decoded.text))
         reader = _Reader(tree, skip_furniture=True)
         warnings = decoded.warnings
         if not reader.writer.blocks:
@@ -85,6 +92,7 @@ class HtmlParser:
             title=fold(title.text()) or None if title else None,
             lang=language.strip() or None if language else None,
             warnings=warnings,
+            partial=decoded.lossy,
         )
 
 
@@ -92,6 +100,14 @@ def _decode(data: bytes, file_name: str) -> Decoded:
     found = _CHARSET.search(data[:4096])
     label = found.group(1).decode("ascii").lower() if found else ""
     return decode(data, file_name, declared=[_ALIASES.get(label, label)] if label else [])
+
+
+def _without_self_closing(text: str) -> str:
+    """XHTML with ``<title/>`` written out: to an HTML parser it opens a title that never ends."""
+    head = text[:_HEAD]
+    if not head.lstrip().startswith("<?xml") and _XHTML not in head:
+        return text
+    return _SELF_CLOSED.sub(r"<\1\2></\1>", text)
 
 
 @dataclass(slots=True)

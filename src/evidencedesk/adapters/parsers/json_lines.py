@@ -22,7 +22,7 @@ class JsonLinesParser:
     """Parser for JSON Lines (also called NDJSON)."""
 
     name = "jsonl"
-    version = "1"
+    version = "2"
     media_types = ("application/jsonl",)
 
     def parse(self, data: bytes, file_name: str) -> ParsedDocument:
@@ -53,7 +53,7 @@ class JsonLinesParser:
             parser_version=self.version,
             first_line=1,
             warnings=(*decoded.warnings, *broken),
-            partial=bool(bad),
+            partial=bool(bad) or decoded.lossy,
         )
 
 

@@ -44,7 +44,7 @@ class MarkdownParser:
     """Parser for CommonMark with tables."""
 
     name = "markdown"
-    version = "1"
+    version = "2"
     media_types = ("text/markdown",)
 
     def __init__(self) -> None:
@@ -73,6 +73,7 @@ class MarkdownParser:
             first_line=first_line,
             metadata=front.metadata,
             warnings=decoded.warnings,
+            partial=decoded.lossy,
         )
 
 

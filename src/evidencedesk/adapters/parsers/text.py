@@ -15,7 +15,7 @@ class TextParser:
     """Parser for plain text. Nothing in it is a heading; front matter is read as in Markdown."""
 
     name = "text"
-    version = "1"
+    version = "2"
     media_types = ("text/plain",)
 
     def parse(self, data: bytes, file_name: str) -> ParsedDocument:
@@ -37,6 +37,7 @@ class TextParser:
             first_line=front.first_line,
             metadata=front.metadata,
             warnings=decoded.warnings,
+            partial=decoded.lossy,
         )
 
 
