@@ -91,7 +91,10 @@ def obedient_replies(request: Request, attack: Attack) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize(
+    "placement",
+    ["body", *(pytest.param(one, marks=pytest.mark.slow) for one in PLACEMENTS if one != "body")],
+)
 @pytest.mark.parametrize("attack", ROWS, ids=lambda row: f"{row.id}-{row.category}")
 def test_a_model_that_obeys_an_attack_is_not_shown(
     hostile: tuple[Desk, HostileModel], attack: Attack, placement: str

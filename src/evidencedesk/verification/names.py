@@ -33,6 +33,7 @@ _WEEKDAYS = _words("monday tuesday wednesday thursday friday saturday sunday")
 _ENDINGS = frozenset(("", "s", "es", "n", "an", "ian", "ns", "ans", "ians", "y", "ish", "ese", "i"))
 _NO_CAPITAL_NAMES = frozenset({"de", "lb", "nds"})
 _RUN = re.compile(r"[^\W\d_][\w'’-]*(?: (?=[A-ZÀ-Þ])[^\W\d_][\w'’-]*)+")
+_LONGEST_NAME = 3
 _DIRECTION = re.compile(
     r"(?:north|south|east|west|central|new|old|upper|lower|great|greater|saint|san|santa|anti|pre|post)\w*\b",
     re.IGNORECASE,
@@ -91,7 +92,9 @@ def _is_forename(claim: str, match: re.Match[str], present: frozenset[str], supp
     words that make another place of a place (``North Korea``).
     """
     run = _RUN.match(claim, match.start())
-    if run is None or _DIRECTION.match(claim, match.start()):
+    if run is None or _DIRECTION.match(claim, match.start()) or re.search(r"-[a-z]", match[0]):
+        return False
+    if len(run[0].split()) > _LONGEST_NAME:
         return False
     last = run[0].split()[-1]
     if not _is_present(last, present, support):
