@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,24 @@ from typing import Any
 from evidencedesk.access import AccessFilter, Principal, Status
 from evidencedesk.desk.index import OpenIndex
 from evidencedesk.desk.recording import Recording
+from evidencedesk.desk.telling import (
+    ANY_STATUS,
+    chain_finding,
+    everything,
+    lapse_warnings,
+    row_of,
+    signer_of,
+    slices_of,
+    told,
+    visible_documents,
+)
 from evidencedesk.errors import UsageError
-from evidencedesk.model import DocumentRecord, Finding, IngestReport
+from evidencedesk.model import Finding, IngestReport
 from evidencedesk.model.receipt import AuditEvent, Receipt, document_hash
 from evidencedesk.pipeline import Explanation
-from evidencedesk.protocols import Ledger, Snapshot
+from evidencedesk.protocols import Ledger
 from evidencedesk.records import (
-    UNAVAILABLE,
     Difference,
-    Lapse,
     Lapsed,
     Sources,
     check_chain,
@@ -28,13 +37,8 @@ from evidencedesk.records import (
     permission_of,
     readable,
     recheck,
-    rule_of,
     subject_hash,
 )
-from evidencedesk.registry import load
-
-ANY_STATUS = frozenset(Status)
-_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +70,7 @@ class StoredAnswers:
         """Answers that ``principal`` may read about, newest first, one row each."""
         receipts = self._readable(principal, limit)
         names = self._names(principal.tenant)
-        return tuple(_row(each, names.get(each.subject)) for each in receipts)
+        return tuple(row_of(each, names.get(each.subject)) for each in receipts)
 
     def show(self, answer_id: str, *, principal: Principal) -> dict[str, Any]:
         """The receipt of one answer; what ``principal`` may not see *now* is left out.
@@ -76,7 +80,7 @@ class StoredAnswers:
         """
         receipt = self._receipt(answer_id, principal)
         with self._index.reading(principal, ANY_STATUS) as snapshot:
-            visible = _visible(snapshot, receipt)
+            visible = visible_documents(snapshot, receipt)
         return readable(
             receipt,
             visible,
@@ -127,7 +131,7 @@ class StoredAnswers:
             else (self._receipt(answer_id, principal),)
         )
         rights = None if principal.administrator else AccessFilter.for_principal(principal)
-        with self._index.store().read(access=_everything(principal.tenant)) as snapshot:
+        with self._index.store().read(access=everything(principal.tenant)) as snapshot:
             records = {record.id: record for record in snapshot.documents()}
             sources = Sources(records.get, snapshot.document, snapshot.historic_text)
             lapsed = tuple(recheck(receipts, sources, rights=rights))
@@ -135,7 +139,7 @@ class StoredAnswers:
         return tuple(
             each
             if principal.administrator and each.document_id not in records
-            else _told(each, records.get(each.document_id), seen)
+            else told(each, records.get(each.document_id), seen)
             for each in lapsed
         )
 
@@ -147,13 +151,13 @@ class StoredAnswers:
             return ()
         with (
             self._index.writing() as writer,
-            self._index.store().read(access=_everything(tenant)) as snapshot,
+            self._index.store().read(access=everything(tenant)) as snapshot,
         ):
             sources = Sources(
                 lambda name: writer.record(tenant, name), snapshot.document, snapshot.historic_text
             )
             lapsed = [each for each in recheck(receipts, sources) if each.document_id in touched]
-        return _warnings(lapsed)
+        return lapse_warnings(lapsed)
 
     def export(
         self, answer_id: str, *, principal: Principal, signing_key: Path | None = None
@@ -170,7 +174,7 @@ class StoredAnswers:
         if entry is None:
             raise _not_found(answer_id)
         with self._index.reading(principal, ANY_STATUS) as snapshot:
-            visible, slices = _visible(snapshot, receipt), _slices(snapshot, receipt)
+            visible, slices = visible_documents(snapshot, receipt), slices_of(snapshot, receipt)
         self._note_export(receipt, principal)
         return exported(
             receipt,
@@ -179,7 +183,7 @@ class StoredAnswers:
             visible=visible,
             slices=slices,
             administrator=principal.administrator,
-            signer=None if signing_key is None else _signer(signing_key),
+            signer=None if signing_key is None else signer_of(signing_key),
         )
 
     def erase_subject(self, subject: str, *, tenant: str) -> int:
@@ -224,7 +228,7 @@ class StoredAnswers:
             entries = list(ledger.chain(tenant))
             wanted -= {entry.hash.removeprefix("sha256:") for entry in entries}
             problems = check_chain(entries, ledger.receipts(tenant))
-            findings.append(_chain_finding(tenant, len(entries), entries[-1].hash, problems))
+            findings.append(chain_finding(tenant, len(entries), entries[-1].hash, problems))
         findings += [
             Finding("audit", ok=False, message=f"no chain holds {each} any more: it was cut off")
             for each in sorted(wanted)
@@ -294,84 +298,3 @@ def _not_found(answer_id: str) -> UsageError:
         code="not_found",
         hint="`evidencedesk answers list` shows those there are; name yourself with --as.",
     )
-
-
-def _everything(tenant: str) -> AccessFilter:
-    """The product's own view of a tenant; nothing of it is shown."""
-    return AccessFilter(tenant=tenant, administrator=True, statuses=ANY_STATUS)
-
-
-def _visible(snapshot: Snapshot, receipt: Receipt) -> frozenset[str]:
-    described = (
-        receipt.content.get(f"citation:{n}") for n in range(len(receipt.record["citations"]))
-    )
-    also = [name for each in described if each for name in each["also_in"]]
-    named = {*receipt.documents, *receipt.record["sources"], *also}
-    return frozenset(name for name in named if snapshot.document(name) is not None)
-
-
-def _slices(snapshot: Snapshot, receipt: Receipt) -> dict[int, str]:
-    """Texts of the cited chunks as they were, where this reader may see them."""
-    found: dict[int, str] = {}
-    for number, cited in enumerate(receipt.record["citations"]):
-        document = snapshot.document(cited["document_id"])
-        if document is None:
-            continue
-        kept = document.content_hash == cited["content_hash"]
-        text = document.text if kept else snapshot.historic_text(document.id, cited["content_hash"])
-        if text is not None:
-            found[number] = text[slice(*cited["span"])]
-    return found
-
-
-def _row(receipt: Receipt, subject: str | None) -> dict[str, Any]:
-    return {
-        "answer_id": receipt.answer_id,
-        "at": receipt.record["at"],
-        "asked_by": subject,
-        "question": receipt.content.get("question"),
-        "abstained": receipt.record["abstained"],
-        "reason": receipt.reason,
-        "citations": len(receipt.record["citations"]),
-        "cached_from": receipt.record["cached_from"],
-    }
-
-
-def _told(lapsed: Lapsed, record: DocumentRecord | None, seen: AccessFilter) -> Lapsed:
-    if record is not None and seen.admits(rule_of(record)):
-        return lapsed
-    return replace(lapsed, lapse=Lapse.GONE, detail=UNAVAILABLE)
-
-
-def _warnings(lapsed: Sequence[Lapsed]) -> tuple[str, ...]:
-    answers = dict.fromkeys(each.answer_id for each in lapsed)
-    if not answers:
-        return ()
-    documents = list(dict.fromkeys(each.document_id for each in lapsed))
-    named = ", ".join(documents[:_NAMED]) + (", ..." if len(documents) > _NAMED else "")
-    what = "stored answer no longer holds" if len(answers) == 1 else "stored answers no longer hold"
-    return (
-        f"{len(answers)} {what}, because of {named}; "
-        "`evidencedesk answers recheck --administrator` lists them",
-    )
-
-
-def _chain_finding(tenant: str, count: int, last: str, problems: Sequence[str]) -> Finding:
-    if problems:
-        shown = "; ".join(problems[:_NAMED]) + ("; ..." if len(problems) > _NAMED else "")
-        hint = "Compare with a backup; who can write the index files can write this chain."
-        return Finding("audit", ok=False, message=f"tenant {tenant!r}: {shown}", hint=hint)
-    message = f"tenant {tenant!r}: {count} entries follow one another; the last is {last}"
-    return Finding("audit", ok=True, message=message)
-
-
-def _signer(path: Path) -> Any:
-    from_pem: Callable[[bytes], Any] = load("evidencedesk.records.signing:Ed25519Signer").from_pem
-    try:
-        return from_pem(path.read_bytes())
-    except OSError as error:
-        raise UsageError(
-            f"The signing key {str(path)!r} cannot be read: {error.strerror}.",
-            code="signing_key_unreadable",
-            hint="[privacy] signing_key names it; `evidencedesk keys init FILE` makes one.",
-        ) from error

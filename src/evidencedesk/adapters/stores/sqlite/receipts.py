@@ -7,26 +7,20 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from functools import cached_property
-from typing import Any
 
 from evidencedesk.adapters.stores.sqlite import failures, schema
-from evidencedesk.adapters.stores.sqlite.codecs import decode_time
 from evidencedesk.adapters.stores.sqlite.connections import Files, Pool, reading, transaction
-from evidencedesk.model.receipt import (
-    NO_ENTRY,
-    AuditEntry,
-    AuditEvent,
-    Receipt,
-    canonical_json,
-    utc_text,
+from evidencedesk.adapters.stores.sqlite.receipt_rows import (
+    CITING,
+    COLUMNS,
+    append_event,
+    blank_document,
+    decode_receipt,
+    insert_receipt,
+    key_of,
+    still_kept,
 )
-
-_COLUMNS = "number, tenant, answer_id, subject, at, reason, record, content, position"
-_CITING = (
-    "number IN (SELECT receipt FROM receipt_documents "
-    "WHERE tenant = ?1 AND document_id IN (SELECT value FROM json_each(?2)))"
-)
+from evidencedesk.model.receipt import AuditEntry, AuditEvent, Receipt, utc_text
 
 
 class SQLiteLedger:
@@ -55,12 +49,12 @@ class SQLiteLedger:
             connection.execute(
                 "INSERT OR IGNORE INTO subject_keys VALUES (?, ?, ?)", (tenant, subject, fresh)
             )
-            return _key(connection, tenant, subject) or fresh
+            return key_of(connection, tenant, subject) or fresh
 
     def known_key(self, tenant: str, subject: str) -> bytes | None:
         """See ``protocols.Ledger.known_key``."""
         with self._reading() as connection:
-            return None if connection is None else _key(connection, tenant, subject)
+            return None if connection is None else key_of(connection, tenant, subject)
 
     def subjects(self, tenant: str) -> Mapping[str, bytes]:
         """See ``protocols.Ledger.subjects``."""
@@ -81,9 +75,11 @@ class SQLiteLedger:
         chain before them stays.
         """
         with self._writing(durable=False) as connection:
-            entry = _append(connection, event)
+            entry = append_event(connection, event)
             if receipt is not None:
-                _insert(connection, receipt, entry.number, _still_kept(connection, receipt, key))
+                insert_receipt(
+                    connection, receipt, entry.number, still_kept(connection, receipt, key)
+                )
             return entry
 
     def receipt(self, tenant: str, answer_id: str) -> Receipt | None:
@@ -101,7 +97,7 @@ class SQLiteLedger:
 
     def receipts_citing(self, tenant: str, documents: Sequence[str]) -> tuple[Receipt, ...]:
         """See ``protocols.Ledger.receipts_citing``."""
-        return self._select(_CITING, (tenant, json.dumps(list(documents))))
+        return self._select(CITING, (tenant, json.dumps(list(documents))))
 
     def erase_subject(self, event: AuditEvent, subject: str, subject_hash: str) -> int:
         """See ``protocols.Ledger.erase_subject``."""
@@ -113,14 +109,14 @@ class SQLiteLedger:
                 "UPDATE receipts SET content = '{}' WHERE tenant = ? AND subject = ?",
                 (event.tenant, subject_hash),
             ).rowcount
-            _append(connection, event)
+            append_event(connection, event)
         return erased
 
     def erase_document(self, event: AuditEvent, document_id: str) -> int:
         """See ``protocols.Ledger.erase_document``."""
         with self._writing(durable=True) as connection:
             erased = blank_document(connection, event.tenant, document_id)
-            _append(connection, event)
+            append_event(connection, event)
         return erased
 
     def expire(self, event: AuditEvent, before: datetime) -> int:
@@ -143,7 +139,7 @@ class SQLiteLedger:
             gone = connection.execute(
                 "DELETE FROM receipts WHERE tenant = ? AND at < ?", bounds
             ).rowcount
-            _append(connection, event)
+            append_event(connection, event)
         return gone
 
     def entry(self, tenant: str, number: int) -> AuditEntry | None:
@@ -183,11 +179,11 @@ class SQLiteLedger:
             if connection is None:
                 return ()
             rows = connection.execute(
-                f"SELECT {_COLUMNS} FROM receipts WHERE {where} "  # noqa: S608 - fixed texts
+                f"SELECT {COLUMNS} FROM receipts WHERE {where} "  # noqa: S608 - fixed texts
                 f"ORDER BY number DESC LIMIT {-1 if limit is None else int(limit)}",
                 values,
             )
-            return tuple(_decode(row) for row in rows)
+            return tuple(decode_receipt(row) for row in rows)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:
@@ -201,132 +197,3 @@ class SQLiteLedger:
             raise failures.read_only(self._files.folder)
         with self._pool.connection() as connection, transaction(connection, durable=durable):
             yield connection
-
-
-def blank_document(connection: sqlite3.Connection, tenant: str, document_id: str) -> int:
-    """Take what receipts quote of a document out of them; how many held any. In a transaction.
-
-    Its quotes go, and with them every piece that may repeat them: claims that cite it, the note,
-    details of checks, and dropped claims. The record with its commitments stays.
-    """
-    rows = connection.execute(
-        f"SELECT number, record, content FROM receipts WHERE {_CITING} "  # noqa: S608 - fixed text
-        "AND content <> '{}'",
-        (tenant, json.dumps([document_id])),
-    ).fetchall()
-    blanked = [
-        (json.dumps(_without(document_id, json.loads(record), json.loads(content))), number)
-        for number, record, content in rows
-    ]
-    connection.executemany("UPDATE receipts SET content = ? WHERE number = ?", blanked)
-    return len(blanked)
-
-
-def _without(
-    document_id: str, record: Mapping[str, object], content: Mapping[str, object]
-) -> dict[str, object]:
-    pieces = record["pieces"]
-    assert isinstance(pieces, dict)
-    return {
-        label: value
-        for label, value in content.items()
-        if document_id not in pieces.get(label, {}).get("documents", ())
-    }
-
-
-def _key(connection: sqlite3.Connection, tenant: str, subject: str) -> bytes | None:
-    row = connection.execute(
-        "SELECT key FROM subject_keys WHERE tenant = ? AND subject = ?", (tenant, subject)
-    ).fetchone()
-    return None if row is None else bytes(row[0])
-
-
-def _append(connection: sqlite3.Connection, event: AuditEvent) -> AuditEntry:
-    last = connection.execute(
-        "SELECT number, hash FROM audit WHERE tenant = ? ORDER BY number DESC LIMIT 1",
-        (event.tenant,),
-    ).fetchone()
-    number, previous = last or (0, NO_ENTRY)
-    entry = AuditEntry.sealed(number + 1, previous, event.to_json())
-    connection.execute(
-        "INSERT INTO audit VALUES (?, ?, ?, ?, ?)",
-        (event.tenant, entry.number, entry.previous, canonical_json(entry.event), entry.hash),
-    )
-    return entry
-
-
-def _still_kept(connection: sqlite3.Connection, receipt: Receipt, key: bytes) -> dict[str, Any]:
-    """The content, without what was erased since the answer was begun."""
-    known = connection.execute(
-        "SELECT 1 FROM subject_keys WHERE tenant = ? AND key = ?", (receipt.tenant, key)
-    ).fetchone()
-    content = dict(receipt.content) if known else {}
-    gone = connection.execute(
-        "SELECT value FROM json_each(?) WHERE value NOT IN "
-        "(SELECT id FROM documents WHERE tenant = ? AND id = value)",
-        (json.dumps(receipt.documents), receipt.tenant),
-    )
-    for (document_id,) in gone.fetchall():
-        content = _without(document_id, receipt.record, content)
-    return content
-
-
-def _insert(
-    connection: sqlite3.Connection, receipt: Receipt, position: int, content: Mapping[str, Any]
-) -> None:
-    number = connection.execute(
-        "INSERT INTO receipts (tenant, answer_id, subject, at, reason, record, content, position) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            receipt.tenant,
-            receipt.answer_id,
-            receipt.subject,
-            utc_text(receipt.at),
-            receipt.reason,
-            canonical_json(receipt.record),
-            json.dumps(dict(content)),
-            position,
-        ),
-    ).lastrowid
-    connection.executemany(
-        "INSERT OR IGNORE INTO receipt_documents VALUES (?, ?, ?)",
-        [(receipt.tenant, document_id, number) for document_id in receipt.documents],
-    )
-
-
-class _Content(Mapping[str, Any]):
-    """Content that is decoded when it is first looked at: most rechecks never do."""
-
-    def __init__(self, stored: str) -> None:
-        self._stored = stored
-
-    @cached_property
-    def _pieces(self) -> dict[str, Any]:
-        return dict(json.loads(self._stored))
-
-    def __getitem__(self, label: str) -> Any:
-        return self._pieces[label]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._pieces)
-
-    def __len__(self) -> int:
-        return len(self._pieces)
-
-
-def _decode(row: tuple[int, str, str, str, str, str, str, str, int]) -> Receipt:
-    _, tenant, answer_id, subject, at, reason, stored, content, position = row
-    record = json.loads(stored)
-    return Receipt(
-        tenant=tenant,
-        answer_id=answer_id,
-        subject=subject,
-        at=decode_time(at),
-        reason=reason,
-        record=record,
-        content=_Content(content),
-        documents=tuple(
-            dict.fromkeys(name for each in record["pieces"].values() for name in each["documents"])
-        ),
-        position=position,
-    )

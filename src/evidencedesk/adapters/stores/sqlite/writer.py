@@ -13,7 +13,7 @@ from evidencedesk.adapters.stores.sqlite.codecs import (
 )
 from evidencedesk.adapters.stores.sqlite.compaction import compact, tail_of
 from evidencedesk.adapters.stores.sqlite.connections import Files, transaction
-from evidencedesk.adapters.stores.sqlite.receipts import blank_document
+from evidencedesk.adapters.stores.sqlite.receipt_rows import blank_document
 from evidencedesk.adapters.stores.sqlite.stored import StoredDocuments
 from evidencedesk.errors import IndexingError
 from evidencedesk.model import (
