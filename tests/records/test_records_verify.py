@@ -357,3 +357,18 @@ def test_every_tenant_has_a_chain_of_its_own(appended: list[AuditEvent]) -> None
                 each.to_json() for each in appended if each.tenant == tenant
             ]
         store.close()
+
+
+GOLDEN = Path(__file__).with_name("exported_answer_1.json")
+GOLDEN_DIGEST = "sha256:afdf769387c8258f31bdfa61e3475e281dcdb7db4ee04730aec1ec47013a5732"
+GOLDEN_KEY = "bef60318b1c70ee021b6d6ab2e3a3285728ef3b453f5d6e6c049858a30e23e6d"
+
+
+def test_a_file_that_an_earlier_version_exported_is_still_verified() -> None:
+    found = verify_file(
+        GOLDEN.read_bytes(),
+        digest=GOLDEN_DIGEST,
+        public_key=GOLDEN_KEY,
+        check_signature=check_signature,
+    )
+    assert (found.problems, found.origin) == ((), ("digest", "public_key"))
