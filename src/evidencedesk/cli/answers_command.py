@@ -53,7 +53,7 @@ def list_answers(
     if not rows:
         call.terminal.note(
             "There is no stored answer that this reader may see. "
-            "Answers are stored for whoever --as or [access.local] subject names."
+            "--as or [access.local] subject says whose they are; --administrator lists all."
         )
 
 
