@@ -27,6 +27,7 @@ from evidencedesk.access import (
 )
 from evidencedesk.desk.answers import StoredAnswers
 from evidencedesk.desk.index import OpenIndex
+from evidencedesk.desk.library import Library
 from evidencedesk.desk.rebuilding import (
     Rebuild,
     ReindexReport,
@@ -36,18 +37,14 @@ from evidencedesk.desk.rebuilding import (
     trial_index,
 )
 from evidencedesk.desk.recording import Recording
-from evidencedesk.desk.versions import diff_versions, found_or_raise
+from evidencedesk.desk.versions import found_or_raise
 from evidencedesk.ingestion.watch import watch
 from evidencedesk.model import (
     Answer,
-    Chunk,
-    Document,
-    DocumentRecord,
     Finding,
     Generation,
     Hit,
     IngestReport,
-    LogEntry,
     ProgressCallback,
     Turn,
 )
@@ -65,7 +62,7 @@ from evidencedesk.protocols import Clock, Generator
 from evidencedesk.settings import Settings
 
 
-class Desk:
+class Desk(Library):
     """An index with everything that can be done to it. A context manager; safe for threads.
 
     Reading needs a ``Principal``, and there is no other way in. Writing is the operator's business:
@@ -78,7 +75,7 @@ class Desk:
         self.path = path
         self.settings = settings
         self._clock = clock
-        self._index = OpenIndex(path, settings, clock, generator)
+        super().__init__(OpenIndex(path, settings, clock, generator))
         self._recording = Recording(self._index)
 
     @classmethod
@@ -302,81 +299,6 @@ class Desk:
         answering = self._index.answering(None)
         return search(query, answering, principal=principal, statuses=statuses, k=k).hits
 
-    def chunk(
-        self,
-        chunk_id: str,
-        *,
-        principal: Principal,
-        statuses: Iterable[Status] = DEFAULT_STATUSES,
-    ) -> Chunk:
-        """The chunk called ``chunk_id``.
-
-        Raises:
-            UsageError: ``not_found``, the same whether it is not there or not permitted.
-        """
-        with self._index.reading(principal, statuses) as snapshot:
-            return found_or_raise(snapshot.chunk(chunk_id), "chunk", chunk_id)
-
-    def document(
-        self,
-        document_id: str,
-        *,
-        principal: Principal,
-        statuses: Iterable[Status] = DEFAULT_STATUSES,
-    ) -> Document:
-        """The document called ``document_id`` with its text.
-
-        Raises:
-            UsageError: ``not_found``, the same whether it is not there or not permitted.
-        """
-        with self._index.reading(principal, statuses) as snapshot:
-            return found_or_raise(snapshot.document(document_id), "document", document_id)
-
-    def documents(
-        self, *, principal: Principal, statuses: Iterable[Status] = DEFAULT_STATUSES
-    ) -> tuple[DocumentRecord, ...]:
-        """All documents that ``principal`` may see, by id."""
-        with self._index.reading(principal, statuses) as snapshot:
-            return tuple(snapshot.documents())
-
-    def history(
-        self,
-        document_id: str,
-        *,
-        principal: Principal,
-        statuses: Iterable[Status] = DEFAULT_STATUSES,
-    ) -> tuple[DocumentRecord, ...]:
-        """Earlier versions of a document, newest first.
-
-        Raises:
-            UsageError: ``not_found``, the same whether it is not there or not permitted.
-        """
-        with self._index.reading(principal, statuses) as snapshot:
-            found_or_raise(snapshot.document(document_id), "document", document_id)
-            return snapshot.history(document_id)
-
-    def diff(
-        self,
-        document_id: str,
-        *,
-        principal: Principal,
-        old: str | None = None,
-        statuses: Iterable[Status] = DEFAULT_STATUSES,
-    ) -> str:
-        """Unified diff from an earlier text of a document to the one of now; empty when there is none.
-
-        Args:
-            document_id: the document.
-            principal: who reads.
-            old: content hash of the earlier text, or the beginning of it; the last one when None.
-            statuses: statuses looked at.
-
-        Raises:
-            UsageError: ``not_found``.
-        """
-        with self._index.reading(principal, statuses) as snapshot:
-            return diff_versions(snapshot, document_id, old)
-
     def remove(self, document_id: str, *, tenant: str | None = None) -> bool:
         """Remove a document with its chunks, vectors, postings and history; False if there is none.
 
@@ -404,11 +326,6 @@ class Desk:
     def answers(self) -> StoredAnswers:
         """The receipts of what was answered."""
         return StoredAnswers(self._index, self._recording)
-
-    def log(self, *, principal: Principal, limit: int = 100) -> tuple[LogEntry, ...]:
-        """Newest entries of the ingestion log; empty unless ``principal`` is an administrator."""
-        with self._index.reading(principal, DEFAULT_STATUSES) as snapshot:
-            return snapshot.log(limit)
 
     def generation(self) -> Generation:
         """The generation that answers."""
