@@ -29,6 +29,7 @@ _VISIBLE_FORMATS = frozenset("؀؁؂؃؄؅۝܏࢐࢑࣢")
 _SELECTORS = frozenset("\u034f\u115f\u1160\u3164\uffa0\u180b\u180c\u180d\u180f")
 _RAISED = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
 _IRREGULAR_SPACE = re.compile(r"\s\s|[^\S ]")
+_IRREGULAR_RUN = re.compile(r" \s+|[^\S ]\s*")
 _ASCII_RUN = re.compile(r"[!-~](?: ?[!-~])*(?=[\x00-\u02ff]|\Z)")
 _SPACES = re.compile(r"\s+")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
@@ -69,7 +70,8 @@ def fold(source: str) -> Folded:
 def fold_text(source: str) -> str:
     """The folded text alone, for comparing without a way back."""
     if source.isascii() and not _CONTROL.search(source):
-        return _SPACES.sub(" ", source).lower()
+        regular = _SPACES.sub(" ", source) if _IRREGULAR_SPACE.search(source) else source
+        return regular.lower()
     return fold(source).text
 
 
@@ -90,16 +92,17 @@ def _fold_ascii(source: str) -> Folded:
     pieces: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
-    for match in re.finditer(r"\s+|\S+", source):
+    position = 0
+    for match in _IRREGULAR_RUN.finditer(source):
         start, end = match.span()
-        if source[start].isspace():
-            pieces.append(" ")
-            starts.append(start)
-            ends.append(end)
-        else:
-            pieces.append(match[0])
-            starts.extend(range(start, end))
-            ends.extend(range(start + 1, end + 1))
+        pieces += (source[position:start], " ")
+        starts += range(position, start + 1)
+        ends += range(position + 1, start + 1)
+        ends.append(end)
+        position = end
+    pieces.append(source[position:])
+    starts += range(position, len(source))
+    ends += range(position + 1, len(source) + 1)
     return Folded(source, "".join(pieces).lower(), starts, ends)
 
 

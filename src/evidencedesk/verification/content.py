@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from evidencedesk.text.analysis import terms, words
 
@@ -52,6 +53,7 @@ _COORDINATED = re.compile(
 )
 
 
+@lru_cache(maxsize=512)
 def content_words(text: str, lang: str) -> tuple[str, ...]:
     """Stems of the content words of ``text`` in order; numbers and function words left out."""
     return tuple(

@@ -75,8 +75,15 @@ def _compiled() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
     )
 
 
+_HEAD = 3
+_LETTERS = re.compile(r"[^\W\d_]+")
+_OPTIONAL = re.compile(r"[^\W\d_]?[?*\[(].*|\\.*")
 _CONTRASTS = _compiled()
 _ANY = re.compile("|".join(side.pattern for pair in _CONTRASTS for side in pair))
+
+
+def _sides_of(pair: tuple[re.Pattern[str], re.Pattern[str]]) -> list[str]:
+    return [side.pattern.removeprefix(r"\b(?:").removesuffix(r")\b") for side in pair]
 
 
 def turned_word(claim: str, support: Sequence[str]) -> str | None:
@@ -86,11 +93,43 @@ def turned_word(claim: str, support: Sequence[str]) -> str | None:
     """
     said, told = fold_text(claim), fold_text(" ".join(support))
     if _ANY.search(said) and (negations(said) % 2 == negations(told) % 2 or negations(said) == 0):
-        for one, other in _CONTRASTS:
+        for one, other in _possible(said):
             found = _turned(said, told, one, other) or _turned(said, told, other, one)
             if found:
                 return found
     return _added_scope(said, told)
+
+
+def _openings(side: str) -> frozenset[str]:
+    """The first two or three letters of each word of a side."""
+    heads = [found[0] for found in map(_LETTERS.match, _alternatives(side)) if found]
+    return frozenset(head[:_HEAD] for head in heads)
+
+
+def _alternatives(side: str) -> list[str]:
+    """``side`` cut at the bars that stand in no brackets, each without what may be left out."""
+    parts, depth = [""], 0
+    for character in side:
+        depth += (character == "(") - (character == ")")
+        if character == "|" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [_OPTIONAL.sub("", part) for part in parts]
+
+
+_OPENINGS = [frozenset().union(*map(_openings, _sides_of(pair))) for pair in _CONTRASTS]
+
+
+def _possible(said: str) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+    """The pairs of which a word may stand in ``said``; tells most of them apart by word beginnings."""
+    words = _LETTERS.findall(said)
+    heads = {word[:size] for word in words for size in (2, _HEAD)}
+    return [
+        pair
+        for pair, openings in zip(_CONTRASTS, _OPENINGS, strict=True)
+        if not heads.isdisjoint(openings)
+    ]
 
 
 def _turned(said: str, told: str, one: re.Pattern[str], other: re.Pattern[str]) -> str | None:

@@ -47,9 +47,12 @@ def stray_fragment(
     """
     if not question:
         return None
+    found = list(_fragments(quantities, passages, lang))
+    if not found:
+        return None
     asked = _stems(question, lang)
     framed = any(not asked.isdisjoint(_stems(one.framing, lang)) for one in passages)
-    for written, holders, matter in _fragments(quantities, passages, lang):
+    for written, holders, matter in found:
         about = matter or asked
         if holders:
             if framed and all(about.isdisjoint(_stems(holder, lang)) for holder in holders):
