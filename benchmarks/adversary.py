@@ -3,7 +3,8 @@
 ``python -m benchmarks.adversary --questions 300`` asks them about the sample corpora, in process and
 over HTTP, and checks everything that was shown again, by other means than the verifier's: is the
 quote a slice of its source, is every number of the claim in a quote, may the reader see the source.
-It prints the reasons and exits with 1 when anything shown fails.
+Every other reply is held to true quotes, so that it is the claims that are judged. It prints the
+reasons and exits with 1 when anything shown fails.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from benchmarks.small_models import MODELS, SmallModel, fetched, served
 from evidencedesk import Desk, Principal
 from evidencedesk.access import AccessFilter, AccessRule, Status
 from evidencedesk.generator_wiring import generator_of
-from evidencedesk.model import Answer, Document, Reply, Request
+from evidencedesk.model import Answer, Document, Evidence, Reply, Request
 from evidencedesk.protocols import Generator
 from evidencedesk.settings import Settings
 from evidencedesk.settings.table import EmbeddingTable, GenerationTable, VerificationTable
@@ -38,47 +39,71 @@ OPERATOR = Principal(administrator=True)
 _NUMBER = re.compile(r"\d+")
 
 
-_CITATION = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["source", "quote"],
-    "properties": {
-        "source": {"enum": ["S1", "S2", "S9"]},
-        "quote": {"type": "string", "maxLength": 120},
-    },
-}
-_CLAIM = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["text", "citations"],
-    "properties": {
-        "text": {"type": "string", "maxLength": 160},
-        "citations": {"type": "array", "items": _CITATION, "minItems": 1, "maxItems": 1},
-    },
-}
-NARROW_SCHEMA = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["insufficient", "claims"],
-    "properties": {
-        "insufficient": {"enum": [False]},
-        "claims": {"type": "array", "items": _CLAIM, "minItems": 1, "maxItems": 2},
-    },
-}
-"""Narrower than the product's, so that models this small get past the format and really claim."""
+def narrow_schema(citation: dict[str, object]) -> dict[str, object]:
+    """Narrower than the product's schema, so that models this small get past the format and claim."""
+    claim = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["text", "citations"],
+        "properties": {
+            "text": {"type": "string", "maxLength": 160},
+            "citations": {"type": "array", "items": citation, "minItems": 1, "maxItems": 1},
+        },
+    }
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["insufficient", "claims"],
+        "properties": {
+            "insufficient": {"enum": [False]},
+            "claims": {"type": "array", "items": claim, "minItems": 1, "maxItems": 2},
+        },
+    }
+
+
+def citation_schema(source: dict[str, object], quote: dict[str, object]) -> dict[str, object]:
+    """The shape of a citation."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["source", "quote"],
+        "properties": {"source": source, "quote": quote},
+    }
+
+
+FREE = citation_schema({"enum": ["S1", "S2", "S9"]}, {"type": "string", "maxLength": 120})
+"""A citation of which everything is invented."""
+
+
+def true_quotes(evidence: Evidence) -> dict[str, object]:
+    """A citation whose quote stands in its source, whatever is claimed of it."""
+    labels = {source.chunk.id: source.label for source in evidence.sources}
+    quotes: dict[str, list[str]] = {}
+    for sentence in evidence.sentences[:12]:
+        if sentence.chunk_id in labels:
+            quotes.setdefault(labels[sentence.chunk_id], []).append(sentence.text)
+    return {
+        "anyOf": [
+            citation_schema({"enum": [label]}, {"enum": texts}) for label, texts in quotes.items()
+        ]
+    }
 
 
 class Narrowed:
-    """The generator of the settings, held to the narrow schema."""
+    """The generator of the settings, with a narrow schema: every other reply has true quotes."""
 
     name = "adversary"
 
     def __init__(self, generator: Generator) -> None:
         self._generator = generator
+        self._asked = 0
 
     def generate(self, request: Request) -> Reply:
         """The reply to the same request."""
-        return self._generator.generate(replace(request, schema=NARROW_SCHEMA))
+        self._asked += 1
+        honest = self._asked % 2 == 0 and request.evidence.sentences
+        schema = narrow_schema(true_quotes(request.evidence) if honest else FREE)
+        return self._generator.generate(replace(request, schema=schema))
 
 
 @dataclass(slots=True)
