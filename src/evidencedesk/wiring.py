@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import platform
 import secrets
 import time
 import uuid
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 from evidencedesk.access import check_known_roles, parse_status
@@ -30,6 +32,10 @@ from evidencedesk.settings import Settings
 from evidencedesk.text.analysis import NORMALISATION
 
 NO_MODEL = "none"
+
+_VECTOR_INSTRUCTIONS = frozenset(
+    {"avx", "avx2", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8", "asimd", "asimddp", "i8mm"}
+)
 
 
 class SystemClock:
@@ -178,8 +184,27 @@ def open_store(
         embedding=embedding,
         chunking=chunking_of(settings),
         normalisation=NORMALISATION,
+        runtime=runtime_facts(),
     )
     return store
+
+
+def runtime_facts() -> dict[str, str]:
+    """What computes vectors here, recorded with a generation: another build may compute others."""
+    return {
+        "onnxruntime": version("onnxruntime"),
+        "machine": platform.machine(),
+        "instructions": " ".join(sorted(_VECTOR_INSTRUCTIONS & _processor_flags())),
+    }
+
+
+def _processor_flags() -> frozenset[str]:
+    described = Path("/proc/cpuinfo")
+    if not described.is_file():
+        return frozenset()
+    lines = described.read_text("utf-8", errors="replace").split("\n")
+    named = (line for line in lines if line.startswith(("flags", "Features")))
+    return frozenset(next(named, "").partition(":")[2].split())
 
 
 def parser_pool(settings: Settings) -> ParserPool:
