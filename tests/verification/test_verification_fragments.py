@@ -62,3 +62,11 @@ def test_a_short_answer_to_the_question_is_shown(
 
 def test_without_a_question_nothing_is_said() -> None:
     assert is_shown("pineapple", passage(RULE), question="")
+
+
+def test_a_claim_with_its_parts_in_another_order_is_left_to_a_judge() -> None:
+    source = "Kestrel sued Falcon over the patent in the spring."
+    kept = check_claim("Kestrel sued Falcon over the patent.", [Passage(source, lang="en")])
+    turned = check_claim("Falcon sued Kestrel over the patent.", [Passage(source, lang="en")])
+    assert (kept.band, turned.band) == (Band.EXTRACTIVE, Band.OPEN)
+    assert turned.coverage == kept.coverage == 1

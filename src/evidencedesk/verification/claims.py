@@ -1,7 +1,7 @@
 """Checking a claim against its quotes: supported, contradicted, or neither by these rules.
 
-The rules are fences, not proof. A claim is *extractive* when nearly all of it stands in its quotes
-and no rule fired; *contradicted* when a number, date or unit is not there, when one side negates what
+The rules are fences, not proof. A claim is *extractive* when nearly all of it stands in its quotes,
+in the same order, and no rule fired; *contradicted* when a number, date or unit is not there, when one side negates what
 the other says, when a name, comparison or scope is not there; *open* otherwise: a paraphrase with a
 true quote, which only a judge can decide.
 """
@@ -20,7 +20,7 @@ from evidencedesk.text.numbers import quantities
 from evidencedesk.text.quantity import Quantities
 from evidencedesk.text.scripts import script_shares
 from evidencedesk.verification.amounts import Present, missing_amounts
-from evidencedesk.verification.content import content_words, coverage
+from evidencedesk.verification.content import content_words, coverage, in_order
 from evidencedesk.verification.contrasts import turned_word
 from evidencedesk.verification.fragments import stray_fragment
 from evidencedesk.verification.markdown import without_marks
@@ -107,6 +107,14 @@ class _Claim:
     def coverage(self) -> float:
         return coverage(self.text, " ".join(self.sentences), self.lang)
 
+    @property
+    def is_extract(self) -> bool:
+        """Whether nearly all of it stands in its quotes, and in the same order: who did what to whom."""
+        if self.is_repeated:
+            return True
+        told = " ".join(self.sentences)
+        return self.coverage >= NEARLY_ALL and in_order(self.text, told, self.lang) >= NEARLY_ALL
+
     @cached_property
     def is_repeated(self) -> bool:
         """Whether the claim is one of the quotes word for word, Markdown marks aside."""
@@ -129,7 +137,7 @@ def check_claim(text: str, passages: Sequence[Passage], question: str = "") -> C
     if not all(outcome.passed for outcome in outcomes):
         band = Band.CONTRADICTED
     else:
-        band = Band.EXTRACTIVE if claim.coverage >= NEARLY_ALL else Band.OPEN
+        band = Band.EXTRACTIVE if claim.is_extract else Band.OPEN
     return ClaimFinding(band, claim.coverage, outcomes)
 
 

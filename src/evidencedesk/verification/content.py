@@ -72,6 +72,22 @@ def coverage(claim: str, support: str, lang: str) -> float:
     return sum(word in present for word in wanted) / len(wanted)
 
 
+def in_order(claim: str, support: str, lang: str) -> float:
+    """Share of the claim's content words that stand in ``support`` in the claim's order, in [0, 1]."""
+    wanted, told = content_words(claim, lang), content_words(support, lang)
+    if not wanted:
+        return 1.0
+    row = [0] * (len(told) + 1)
+    for word in wanted:
+        above = 0
+        for index, other in enumerate(told, start=1):
+            above, row[index] = (
+                row[index],
+                above + 1 if word == other else max(row[index], row[index - 1]),
+            )
+    return row[-1] / len(wanted)
+
+
 def clauses(text: str) -> list[str]:
     """``text`` cut at punctuation and at conjunctions that contrast; none empty."""
     return [part for part in map(str.strip, _CLAUSE.split(text)) if part]
