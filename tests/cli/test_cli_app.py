@@ -21,16 +21,18 @@ ROOT = Path(__file__).parents[2]
 HELP_SECONDS = 0.4
 READING = ("ask", "chat", "search", "show", "docs list", "docs show", "docs history", "docs diff")
 READING += tuple(f"answers {name}" for name in ("list", "show", "replay", "recheck", "export"))
+READING += ("eval init", "eval add")
 ALL_COMMANDS = (
     *(
         row.name
         for row in COMMANDS
-        if row.name not in {"docs", "chunks", "models", "answers", "keys"}
+        if row.name not in {"docs", "chunks", "models", "answers", "keys", "eval"}
     ),
     *(f"docs {name}" for name in ("list", "show", "history", "diff", "remove", "status")),
     "chunks compare",
     *(f"answers {name}" for name in ("list", "show", "replay", "recheck", "export", "erase")),
     "keys init",
+    *(f"eval {name}" for name in ("init", "add", "run", "compare", "gate", "report")),
     *(f"models {name}" for name in ("list", "pull", "verify", "where")),
 )
 

@@ -71,9 +71,9 @@ def init(
 
 @app.command(
     epilog=examples(
+        'eval add golden.yaml "Do you sell helmets?" --document helmets --quote "We sell helmets"',
         'ask "Can I rent a bike?" --role everyone --json > answer.json',
         "eval add golden.yaml --answer answer.json --role everyone",
-        'eval add golden.yaml "Do you sell helmets?" --document helmets --quote "We sell helmets"',
     )
 )
 @command(reads=True)

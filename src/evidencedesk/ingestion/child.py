@@ -39,7 +39,8 @@ def main() -> None:
     limits, _ = unpack(read, limit=_FRAME_LIMIT)
     _limit_memory(int(limits["memory_bytes"]))
     _die_with_parent(int(limits["parent"]))
-    replies.write(pack({"ready": True}))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    replies.write(pack({"ready": True, "peak": peak}))
     replies.flush()
     _fall_silent()
     parsers: dict[str, Parser] = {}

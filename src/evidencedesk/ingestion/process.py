@@ -72,6 +72,7 @@ class ChildProcess:
             bufsize=0,
         )
         self._started = False
+        self._peak_at_start = 0
         try:
             self._greet()
             self._started = True
@@ -87,6 +88,7 @@ class ChildProcess:
             raise _cannot_start(self._complaint() or str(lost)) from None
         if not header.get("ready"):
             raise _cannot_start(str(header.get("message", header)))
+        self._peak_at_start = int(header["peak"]) * _RSS_UNIT
 
     def _complaint(self) -> str:
         """The last line that a child wrote which never became ready."""
@@ -181,7 +183,8 @@ class ChildProcess:
     def _ended(self) -> tuple[int, int]:
         """Wait for the end: exit status, and the most bytes of memory it ever held.
 
-        A library that runs out of memory often aborts; only its size then tells why.
+        A library that runs out of memory often aborts; only its size then tells why. The peak starts
+        at what its parent held when it was forked, so one that never rose since tells nothing.
         """
         if self._process.returncode is not None:
             return self._process.returncode, 0
@@ -190,7 +193,8 @@ class ChildProcess:
         except ChildProcessError:
             return self._process.wait(), 0
         self._process.returncode = os.waitstatus_to_exitcode(status)
-        return self._process.returncode, usage.ru_maxrss * _RSS_UNIT
+        peak = usage.ru_maxrss * _RSS_UNIT
+        return self._process.returncode, peak if peak > self._peak_at_start else 0
 
 
 def _environment() -> dict[str, str]:
