@@ -12,7 +12,7 @@ import typer
 
 from evidencedesk import __version__
 from evidencedesk.access import Status
-from evidencedesk.cli.call import Call, command, examples, new_app
+from evidencedesk.cli.call import OPERATOR_NOTE, Call, command, examples, new_app
 from evidencedesk.cli.commands import EXIT_ERROR, EXIT_OK
 from evidencedesk.cli.figures import print_comparison, print_gate, print_summary
 from evidencedesk.desk import Desk
@@ -42,7 +42,7 @@ GoldenPath = Annotated[
 ]
 
 
-@app.command(epilog=examples("eval init golden.yaml --role everyone"))
+@app.command(epilog=examples("eval init golden.yaml --role everyone", note=OPERATOR_NOTE))
 @command(reads=True)
 def init(
     call: Call,
@@ -74,6 +74,7 @@ def init(
         'eval add golden.yaml "Do you sell helmets?" --document helmets --quote "We sell helmets"',
         'ask "Can I rent a bike?" --role everyone --json > answer.json',
         "eval add golden.yaml --answer answer.json --role everyone",
+        note=OPERATOR_NOTE,
     )
 )
 @command(reads=True)
