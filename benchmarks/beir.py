@@ -12,7 +12,6 @@ import time
 from pathlib import Path
 
 from benchmarks.corpora import READER, Corpus, indexed, load, mean, open_model
-
 from evidencedesk.access import AccessFilter, Principal
 from evidencedesk.evaluation import mrr, ndcg_at_k, recall_at_k
 from evidencedesk.model import Query

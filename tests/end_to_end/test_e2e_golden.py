@@ -28,8 +28,8 @@ class Floor:
     abstained: int
 
 
-# Measured: 47 right, 58 first, 27 abstentions with the model; 41, 55, 27 without.
-FLOORS = {"samples": Floor(45, 56, 25), "worded": Floor(39, 53, 25)}
+# Measured: 46 right, 58 first, 30 abstentions with the model; 40, 55, 27 without.
+FLOORS = {"samples": Floor(44, 56, 28), "worded": Floor(38, 53, 25)}
 
 
 def reader_of(each: dict[str, Any]) -> Principal:
