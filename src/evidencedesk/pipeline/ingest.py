@@ -20,6 +20,7 @@ from evidencedesk.indexing import (
 )
 from evidencedesk.ingestion.expand import Expander, Expansion
 from evidencedesk.ingestion.load import SourceFile
+from evidencedesk.ingestion.metadata import DeclaredMetadata
 from evidencedesk.ingestion.sniff import CONTAINERS, WITHOUT_TEXT
 from evidencedesk.model import (
     Chunk,
@@ -32,6 +33,7 @@ from evidencedesk.model import (
 )
 from evidencedesk.pipeline.documents import Opened, Reading, open_file, read_document
 from evidencedesk.pipeline.library import Library
+from evidencedesk.pipeline.narrowing import narrow, said_beside
 from evidencedesk.protocols import Embedder, Writer
 from evidencedesk.text.analysis import document_terms
 
@@ -90,6 +92,7 @@ class _Read:
     record: DocumentRecord | None
     document: Document | None = None
     error: SourceError | None = None
+    said: DeclaredMetadata | None = None
     inside: Expansion = field(default_factory=Expansion)
     counts: bool = True
 
@@ -118,15 +121,16 @@ def ingest_files(
     """Put files into the index; gives an outcome per file, in order, as it is done.
 
     Members of archives, mailboxes and messages are files too; they follow a little after the file
-    that holds them. An archive as such has no outcome, unless it cannot be opened. Files are read ahead in one thread (a child process parses meanwhile), embedded in batches of a
-    few documents and written in one transaction per document. When it is interrupted, all that was
+    that holds them. An archive as such has no outcome, unless it cannot be opened. Files are read
+    ahead in one thread (a child process parses meanwhile), embedded in batches of a few documents and
+    written in one transaction per document. When it is interrupted, all that was
     given is in the index and the rest is as it was.
     """
     library = Library(indexing.writer.records(reading.defaults.tenant))
     batch: list[_Planned | Outcome] = []
     with closing(_ahead(files, reading, library)) as ahead:
         for read in ahead:
-            batch.append(_failed(read) if read.error else _plan(read, indexing))
+            batch.append(_failed(read, indexing) if read.error else _plan(read, indexing))
             if sum(_size(planned) for planned in batch) >= BATCH_CHUNKS:
                 yield from _write(batch, indexing)
                 batch = []
@@ -185,7 +189,7 @@ def _read(named: SourceFile, reading: Reading, library: Library, expander: Expan
             inside = _opened_container(opened, expander)
             return _Read(file.relative, record, inside=inside, counts=False)
     except SourceError as error:
-        return _Read(file.relative, record, error=error)
+        return _Read(file.relative, record, error=error, said=said_beside(file, reading))
     read = _read_text(opened, record, reading, library)
     if opened.media_type not in CONTAINERS:
         return read
@@ -222,12 +226,14 @@ def _read_text(
             suffixed=lambda name: library.keeps_suffix(name, file),
         )
     except SourceError as error:
-        return _Read(file.relative, record, error=error)
+        return _Read(file.relative, record, error=error, said=said_beside(file, reading))
     library.claim(document.id, file)
     return _Read(file.relative, record, document)
 
 
-def _failed(read: _Read) -> Outcome:
+def _failed(read: _Read, indexing: Indexing) -> Outcome:
+    if read.record is not None and read.said is not None:
+        narrow(read.record, read.said, indexing.writer)
     error = read.error or SourceError(f"{read.source} could not be read.")
     failure = FailedSource(read.source, error.code, str(error))
     refused = isinstance(error, ParseError) and error.code == "refused"
