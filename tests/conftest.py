@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,10 @@ from evidencedesk.adapters.models.cache import cache_directory
 from evidencedesk.adapters.models.pull import pull
 from evidencedesk.testing.clock import SteppingClock
 from evidencedesk.testing.memory import MemoisedEmbedder
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A suite started in the background ignores Ctrl-C and hands that on to every process it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
