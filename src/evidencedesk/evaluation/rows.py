@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from evidencedesk.access import DEFAULT_STATUSES, Status
 from evidencedesk.errors import AccessRuleError, GoldenSetError
@@ -23,13 +23,20 @@ class _PlaceRow(BaseModel):
     page: int | None = Field(default=None, ge=1)
 
 
+def _asks_something(question: str) -> str:
+    """The question, if a desk would take it: with a letter or digit by Python's own reckoning."""
+    if not any(character.isalnum() for character in question):
+        raise ValueError("A question needs a letter or a digit")
+    return question
+
+
 class _Row(BaseModel):
     """``document``, ``quote`` and ``also`` are short for one document and its one or two quotes."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     id: str = Field(min_length=1)
-    question: str = Field(pattern=r"\w")
+    question: Annotated[str, AfterValidator(_asks_something)]
     tenant: str | None = None
     roles: list[str] | None = None
     administrator: bool | None = None
