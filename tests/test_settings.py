@@ -208,7 +208,8 @@ def test_an_unknown_variable_is_an_error(tmp_path: Path, variable: str) -> None:
 
 
 def test_variables_that_are_no_settings_are_left_alone(tmp_path: Path) -> None:
-    load(tmp_path, environment={"EVIDENCEDESKTOP_X": "1", "EVIDENCEDESK_PROVIDER_KEY": "secret"})
+    foreign = {"EVIDENCEDESKTOP_X": "1", "EVIDENCEDESK_PROVIDER_KEY": "secret"}
+    assert load(tmp_path, environment=foreign) == load(tmp_path, environment={})
 
 
 @pytest.mark.parametrize(

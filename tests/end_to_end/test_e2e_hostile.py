@@ -46,8 +46,10 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     ids=ascii,
 )  # fmt: skip
 def test_any_question_is_answered_or_refused_and_can_be_printed(key: Desk, question: str):
-    json.dumps(key.ask(question, principal=READER).to_json(), allow_nan=False)
-    key.search(question, principal=READER)
+    shown = json.dumps(key.ask(question, principal=READER).to_json(), allow_nan=False)
+    assert json.loads(shown)["question"] == question.strip()
+    hits = key.search(question, principal=READER)
+    assert len(hits) == len({hit.chunk.id for hit in hits})
 
 
 @pytest.mark.parametrize("question", ["🔑", '"', "-", "()", "\u200b", "\u202e"], ids=ascii)

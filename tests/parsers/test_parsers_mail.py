@@ -95,7 +95,9 @@ def test_a_damaged_message_breaks_nothing(noise: bytes, place: int):
     made = message()
     made.add_attachment(b"x" * 50, maintype="application", subtype="pdf", filename="a.pdf")
     data = bytes(made)
-    MailParser().members(data[:place] + noise + data[place:], "a.eml")
+    contents = MailParser().members(data[:place] + noise + data[place:], "a.eml")
+    assert len(contents.members) + len(contents.refused) <= len(data) + len(noise)
+    assert all(member.name and "/" not in member.name for member in contents.members)
 
 
 def test_headers_that_the_standard_library_trips_over():
