@@ -6,16 +6,15 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 import anthropic
-import httpcore2
 from pydantic import BaseModel
 
-from evidencedesk.adapters.generators.configuration import ModelConfiguration
 from evidencedesk.adapters.generators.connection import connection
 from evidencedesk.adapters.generators.failures import (
     ClientErrors,
     provider_failures,
     refuses_schema,
 )
+from evidencedesk.adapters.generators.hosted import HostedProvider, NoSchemaError
 from evidencedesk.adapters.generators.prompting import system_message
 from evidencedesk.errors import ProviderError
 from evidencedesk.model import CallBounds, Reply, Request, StopReason, Usage
@@ -71,32 +70,11 @@ class _Event(BaseModel):
     usage: _Usage = _Usage()
 
 
-class AnthropicProvider:
+class AnthropicProvider(HostedProvider):
     """The ``Provider`` port over messages. Safe for threads: a call shares nothing."""
 
     name = "anthropic"
-    connects = True
-
-    def __init__(self, configuration: ModelConfiguration) -> None:
-        """Hold the configuration; nothing is connected to before the first call."""
-        self.model = configuration.model
-        self._configuration = configuration
-        self._url = configuration.base_url or DEFAULT_URL
-        self._ssl = httpcore2.default_ssl_context()
-        self._schema = configuration.structured_output != "prompt"
-
-    def call(
-        self, request: Request, bounds: CallBounds, *, stream: bool
-    ) -> Generator[str | Reply, None, None]:
-        """One attempt; see the port. A model that cannot do schemas is asked again without one."""
-        try:
-            yield from self._call(request, bounds, stream=stream)
-        except _NoSchemaError:
-            self._schema = False
-            yield from self._call(request, bounds, stream=stream)
-
-    def close(self) -> None:
-        """Nothing is held between calls."""
+    default_url = DEFAULT_URL
 
     def _call(
         self, request: Request, bounds: CallBounds, *, stream: bool
@@ -122,12 +100,8 @@ class AnthropicProvider:
                     yield _whole(client.messages.with_raw_response.create(**arguments).text())
             except anthropic.APIStatusError as error:
                 if self._schema and self._automatic and refuses_schema(error):
-                    raise _NoSchemaError("the model knows no schemas") from None
+                    raise NoSchemaError("the model knows no schemas") from None
                 raise
-
-    @property
-    def _automatic(self) -> bool:
-        return self._configuration.structured_output == "auto"
 
     def _arguments(self, request: Request) -> dict[str, Any]:
         arguments: dict[str, Any] = {
@@ -143,10 +117,6 @@ class AnthropicProvider:
                 "format": {"type": "json_schema", "schema": request.schema}
             }
         return arguments
-
-
-class _NoSchemaError(ProviderError):
-    """The model cannot be held to a schema."""
 
 
 def _whole(text: str) -> Reply:

@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-import httpcore2
 import openai
 
 from evidencedesk.adapters.generators.completions import read_stream, read_whole
-from evidencedesk.adapters.generators.configuration import ModelConfiguration
 from evidencedesk.adapters.generators.connection import connection
 from evidencedesk.adapters.generators.failures import (
     ClientErrors,
     provider_failures,
     refuses_schema,
 )
+from evidencedesk.adapters.generators.hosted import HostedProvider, NoSchemaError
 from evidencedesk.adapters.generators.prompting import system_message
-from evidencedesk.errors import ProviderError
 from evidencedesk.model import CallBounds, Reply, Request
 
 DEFAULT_URL = "https://api.openai.com/v1"
@@ -33,32 +31,11 @@ _ERRORS = ClientErrors(
 )
 
 
-class OpenAIProvider:
+class OpenAIProvider(HostedProvider):
     """The ``Provider`` port over chat completions. Safe for threads: a call shares nothing."""
 
     name = "openai"
-    connects = True
-
-    def __init__(self, configuration: ModelConfiguration) -> None:
-        """Hold the configuration; nothing is connected to before the first call."""
-        self.model = configuration.model
-        self._configuration = configuration
-        self._url = configuration.base_url or DEFAULT_URL
-        self._ssl = httpcore2.default_ssl_context()
-        self._schema = configuration.structured_output != "prompt"
-
-    def call(
-        self, request: Request, bounds: CallBounds, *, stream: bool
-    ) -> Generator[str | Reply, None, None]:
-        """One attempt; see the port. A provider that cannot do schemas is asked again without one."""
-        try:
-            yield from self._call(request, bounds, stream=stream)
-        except _NoSchemaError:
-            self._schema = False
-            yield from self._call(request, bounds, stream=stream)
-
-    def close(self) -> None:
-        """Nothing is held between calls."""
+    default_url = DEFAULT_URL
 
     def _call(
         self, request: Request, bounds: CallBounds, *, stream: bool
@@ -86,12 +63,8 @@ class OpenAIProvider:
                     yield read_whole(completions.with_raw_response.create(**arguments).text)
             except openai.APIStatusError as error:
                 if self._schema and self._automatic and refuses_schema(error):
-                    raise _NoSchemaError("the provider knows no schemas") from None
+                    raise NoSchemaError("the provider knows no schemas") from None
                 raise
-
-    @property
-    def _automatic(self) -> bool:
-        return self._configuration.structured_output == "auto"
 
     def _arguments(self, request: Request) -> dict[str, Any]:
         limit = "max_completion_tokens" if self._url == DEFAULT_URL else "max_tokens"
@@ -112,7 +85,3 @@ class OpenAIProvider:
             schema = {"name": "reply", "strict": True, "schema": request.schema}
             arguments["response_format"] = {"type": "json_schema", "json_schema": schema}
         return arguments
-
-
-class _NoSchemaError(ProviderError):
-    """The provider cannot hold a model to a schema."""
