@@ -1,0 +1,58 @@
+"""The permission matrix: one row per route. What is not in it is not served.
+
+``docs/server.md`` holds the same table; a test compares them, and another walks every route of the
+application with every kind of caller.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evidencedesk.server.identity import Permission
+
+PUBLIC, READ, WRITE = Permission.PUBLIC, Permission.READ, Permission.WRITE
+AUDIT, METRICS = Permission.AUDIT, Permission.METRICS
+
+
+@dataclass(frozen=True, slots=True)
+class RouteRow:
+    """One route and what it needs.
+
+    Attributes:
+        method: HTTP method.
+        path: path as the application declares it, ``{name}`` for a parameter.
+        permission: what the caller must have been granted.
+        meaning: what it does, for the documentation.
+    """
+
+    method: str
+    path: str
+    permission: Permission
+    meaning: str
+
+
+ROUTES: tuple[RouteRow, ...] = (
+    RouteRow("GET", "/health", PUBLIC, "the process answers"),
+    RouteRow("GET", "/health/ready", PUBLIC, "index and model answer"),
+    RouteRow("GET", "/metrics", METRICS, "figures for Prometheus"),
+    RouteRow("GET", "/openapi.json", PUBLIC, "the description of this interface"),
+    RouteRow("POST", "/v1/ask", READ, "answer a question"),
+    RouteRow("POST", "/v1/search", READ, "find chunks"),
+)
+
+
+def permission_for(method: str, path: str) -> Permission | None:
+    """What the route that is declared as ``method`` and ``path`` needs; None for no such row."""
+    wanted = "GET" if method == "HEAD" else method
+    rows = (row.permission for row in ROUTES if (row.method, row.path) == (wanted, path))
+    return next(rows, None)
+
+
+def render_markdown() -> str:
+    """The table as ``docs/server.md`` shows it."""
+    lines = ["| method | route | needs | meaning |", "| --- | --- | --- | --- |"]
+    lines += [
+        f"| {row.method} | `{row.path}` | {row.permission.value} | {row.meaning} |"
+        for row in ROUTES
+    ]
+    return "\n".join(lines) + "\n"
