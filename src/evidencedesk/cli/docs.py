@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from evidencedesk.access import parse_status
 from evidencedesk.cli.call import OPERATOR_NOTE, Call, command, examples, new_app
-from evidencedesk.cli.show import document_json
+from evidencedesk.desk.shapes import document_json, record_json
 from evidencedesk.errors import UsageError
 from evidencedesk.model import DocumentRecord
 
@@ -139,28 +139,6 @@ def set_status(
     with call.open() as desk:
         desk.set_status(document, parsed, tenant=tenant)
     _done(call, {"document_id": document, "status": parsed.value}, f"{document} is {parsed.value}.")
-
-
-def record_json(record: DocumentRecord) -> dict[str, Any]:
-    """The stable shape of a document without its text (docs/cli.md)."""
-    return {
-        "document_id": record.id,
-        "title": record.title,
-        "source": record.source,
-        "root": record.root,
-        "version": record.version,
-        "status": record.status,
-        "lang": record.lang,
-        "owner": record.owner,
-        "roles": sorted(record.roles),
-        "deny": sorted(record.deny),
-        "media_type": record.media_type,
-        "content_hash": record.content_hash,
-        "ingested_at": record.ingested_at.isoformat(),
-        "chunks": record.chunks,
-        "vectors": record.vectors,
-        "warnings": list(record.warnings),
-    }
 
 
 def _done(call: Call, value: dict[str, str], words: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -10,6 +10,7 @@ from evidencedesk.cli.answers import place_to_open, titled_place
 from evidencedesk.cli.call import OPERATOR_NOTE, Call, command, examples, new_app
 from evidencedesk.cli.clean import one_line
 from evidencedesk.cli.terminal import Terminal
+from evidencedesk.desk.shapes import hit_json
 from evidencedesk.model import Hit
 
 app = new_app()
@@ -32,26 +33,12 @@ def search(
     with call.open() as desk:
         hits = desk.search(query, principal=call.principal, statuses=call.statuses, k=k)
     if call.as_json:
-        call.terminal.json({"query": query, "hits": [hit_to_json(hit) for hit in hits]})
+        call.terminal.json({"query": query, "hits": [hit_json(hit) for hit in hits]})
         return
     for rank, hit in enumerate(hits, start=1):
         _print_hit(call.terminal, rank, hit)
     if not hits:
         call.terminal.note("Nothing found among the documents that this reader may see.")
-
-
-def hit_to_json(hit: Hit) -> dict[str, Any]:
-    """The stable shape of one hit (docs/cli.md)."""
-    return {
-        "chunk_id": hit.chunk.id,
-        "document_id": hit.chunk.document_id,
-        "title": hit.chunk.title,
-        "text": hit.chunk.text,
-        "location": hit.chunk.location.to_json(),
-        "score": hit.score,
-        "vector_score": hit.vector_score,
-        "keyword_score": hit.keyword_score,
-    }
 
 
 def _print_hit(terminal: Terminal, rank: int, hit: Hit) -> None:

@@ -14,6 +14,7 @@ from evidencedesk.cli.call import OPERATOR_NOTE, Call, command, examples, new_ap
 from evidencedesk.cli.clean import one_line
 from evidencedesk.cli.terminal import Terminal
 from evidencedesk.desk import Desk
+from evidencedesk.desk.shapes import chunk_json, document_json
 from evidencedesk.errors import UsageError
 from evidencedesk.model import Chunk, Document, Location, Span
 
@@ -55,43 +56,6 @@ def show(
         _print_marked(call.terminal, document, chunk.span, context)
     if open_source:
         _open(document, offline=call.settings.offline)
-
-
-def chunk_json(chunk: Chunk) -> dict[str, object]:
-    """The stable shape of a passage (docs/cli.md)."""
-    return {
-        "chunk_id": chunk.id,
-        "document_id": chunk.document_id,
-        "title": chunk.title,
-        "text": chunk.text,
-        "context": chunk.context,
-        "location": chunk.location.to_json(),
-        "source": chunk.source,
-        "version": chunk.version,
-        "status": chunk.status,
-        "lang": chunk.lang,
-        "content_hash": chunk.content_hash,
-    }
-
-
-def document_json(document: Document) -> dict[str, object]:
-    """The stable shape of a document with its text (docs/cli.md)."""
-    return {
-        "document_id": document.id,
-        "title": document.title,
-        "text": document.text,
-        "source": document.source,
-        "root": document.root,
-        "version": document.version,
-        "status": document.status,
-        "lang": document.lang,
-        "owner": document.owner,
-        "roles": sorted(document.roles),
-        "deny": sorted(document.deny),
-        "media_type": document.media_type,
-        "content_hash": document.content_hash,
-        "warnings": list(document.warnings),
-    }
 
 
 def _find(desk: Desk, call: Call, name: str) -> tuple[Chunk | None, Document]:
