@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+
+from evidencedesk.settings.declaring import Name
+from evidencedesk.settings.declaring import Table as _Table
+from evidencedesk.settings.declaring import row as _row
+from evidencedesk.settings.serving import ServerTable, TelemetryTable
 
 _STRATEGY_OPTIONS: dict[str, tuple[str, ...]] = {
     "structure": ("max_tokens", "overlap_sentences"),
@@ -19,26 +24,6 @@ _STRATEGY_OPTIONS: dict[str, tuple[str, ...]] = {
     "paragraph": (),
     "fixed": ("size", "overlap"),
 }
-
-Name = Annotated[str, StringConstraints(min_length=1)]
-
-
-def _row(
-    default: Any,
-    help: str,  # noqa: A002 - the word that people know it by
-    *,
-    unit: str = "",
-    sample: Any = None,
-    path: bool = False,
-    **limits: Any,
-) -> Any:
-    """One row; ``sample`` is shown in the written file where the default is "not set"."""
-    extra = {"unit": unit, "sample": sample, "path": path}
-    return Field(default=default, description=help, json_schema_extra=extra, **limits)
-
-
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class IndexTable(_Table):
@@ -341,6 +326,8 @@ class Settings(_Table):
     access: AccessTable = AccessTable()
     privacy: PrivacyTable = PrivacyTable()
     evaluation: EvaluationTable = EvaluationTable()
+    server: ServerTable = ServerTable()
+    telemetry: TelemetryTable = TelemetryTable()
 
     def value(self, name: str) -> Any:
         """The value of the setting called ``name`` (``retrieval.k``)."""
