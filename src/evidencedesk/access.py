@@ -56,16 +56,24 @@ class Principal:
         roles: names of the caller's roles; a role called ``admin`` means nothing special.
         subject: who it is, for receipts and logs; gives no right by itself.
         administrator: sees every document of the tenant that does not deny one of ``roles``.
+        auditor: may read other people's answers, the gaps, the ingestion log and the audit chain;
+            sees no document, and no quote of one, that ``roles`` do not admit.
     """
 
     tenant: str = DEFAULT_TENANT
     roles: frozenset[str] = field(default_factory=frozenset)
     subject: str | None = None
     administrator: bool = False
+    auditor: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "roles", check_known_roles(self.roles, None))
         check_tenant(self.tenant)
+
+    @property
+    def oversees(self) -> bool:
+        """Whether others' answers, gaps, log and audit chain may be read: administrator or auditor."""
+        return self.administrator or self.auditor
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +88,7 @@ class AccessFilter:
     roles: frozenset[str] = frozenset()
     administrator: bool = False
     statuses: frozenset[Status] = DEFAULT_STATUSES
+    auditor: bool = False
 
     @classmethod
     def for_principal(
@@ -95,6 +104,7 @@ class AccessFilter:
             roles=principal.roles,
             administrator=principal.administrator,
             statuses=frozenset(parse_status(status) for status in statuses),
+            auditor=principal.auditor,
         )
 
     def admits(self, rule: AccessRule) -> bool:

@@ -36,6 +36,7 @@ from evidencedesk.model import (
     TokenVectors,
 )
 from evidencedesk.model.contents import Contents
+from evidencedesk.model.feedback import Feedback
 from evidencedesk.model.receipt import AuditEntry, AuditEvent, Receipt
 
 
@@ -229,7 +230,7 @@ class Snapshot(Protocol):
         """Canonical text of an earlier version of a visible document, or None."""
 
     def log(self, limit: int = 100) -> tuple[LogEntry, ...]:
-        """Newest entries of the tenant's ingestion log; empty unless the reader is administrator."""
+        """Newest entries of the tenant's ingestion log; for administrators and auditors, else empty."""
 
 
 class Writer(Protocol):
@@ -374,11 +375,21 @@ class Ledger(Protocol):
     def expire(self, event: AuditEvent, before: datetime) -> int:
         """Delete receipts older than ``before``; nothing is appended when there are none."""
 
+    def add_feedback(self, event: AuditEvent, feedback: Feedback) -> bool:
+        """Keep what a reader says of an answer instead of what he said before.
+
+        False, and nothing is appended, when there is no such receipt. Notes go with the content of
+        the receipt, and with their writer's key.
+        """
+
+    def feedback(self, tenant: str, answer_id: str | None = None) -> tuple[Feedback, ...]:
+        """What readers said of one answer, or of all; the newest first."""
+
     def entry(self, tenant: str, number: int) -> AuditEntry | None:
         """One entry of the chain."""
 
-    def chain(self, tenant: str) -> Iterator[AuditEntry]:
-        """The whole chain of a tenant, in order."""
+    def chain(self, tenant: str, *, newest: int | None = None) -> Iterator[AuditEntry]:
+        """The chain of a tenant in order: all of it, or the last ``newest`` entries."""
 
     def tenants(self) -> tuple[str, ...]:
         """Tenants that have a chain, sorted."""

@@ -33,11 +33,13 @@ with Desk.open(sys.argv[1], settings=settings) as desk:
     print(answer.degraded[-1])
     print(desk.answers.list(principal=anna), desk.answers.recheck(principal=anna))
     print([finding.ok for finding in desk.answers.audit()])
+    chief = Principal(subject="chief", administrator=True)
+    print(desk.gaps(principal=chief).groups, desk.activity(principal=chief))
 """
 DROPS = """
 import sqlite3, sys
 with sqlite3.connect(sys.argv[1]) as connection:
-    for table in ("receipt_documents", "receipts", "subject_keys", "audit"):
+    for table in ("feedback", "notices", "receipt_documents", "receipts", "subject_keys", "audit"):
         connection.execute(f"DROP TABLE {table}")
     connection.execute("PRAGMA user_version = 1")
 """
@@ -77,7 +79,7 @@ def test_asking_a_read_only_index_says_that_no_receipt_was_written() -> None:
             shutil.rmtree(folder)
         assert "30 days" in text
         assert degraded == NO_RECEIPT
-        assert rest == ["() ()", "[True]"]
+        assert rest == ["() ()", "[True]", "() ()"]
 
 
 def test_an_index_of_before_there_were_receipts_is_brought_up_to_date(tmp_path: Path) -> None:

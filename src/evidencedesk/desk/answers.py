@@ -10,6 +10,7 @@ from typing import Any
 
 from evidencedesk.access import AccessFilter, Principal, Status
 from evidencedesk.desk.index import OpenIndex
+from evidencedesk.desk.receipts import ReadableReceipts, not_found
 from evidencedesk.desk.recording import Recording
 from evidencedesk.desk.telling import (
     ANY_STATUS,
@@ -57,7 +58,7 @@ class Replay:
 
 
 class StoredAnswers:
-    """The receipts of an index. A receipt is for its subject and for administrators.
+    """The receipts of an index. A receipt is for its subject, administrators and auditors.
 
     To anybody else there is no such receipt: ``not_found``, whether it is there or not.
     """
@@ -65,11 +66,12 @@ class StoredAnswers:
     def __init__(self, index: OpenIndex, recording: Recording) -> None:
         self._index = index
         self._recording = recording
+        self._receipts = ReadableReceipts(index)
 
     def list(self, *, principal: Principal, limit: int = 100) -> tuple[dict[str, Any], ...]:
         """Answers that ``principal`` may read about, newest first, one row each."""
-        receipts = self._readable(principal, limit)
-        names = self._names(principal.tenant)
+        receipts = self._receipts.all(principal, limit)
+        names = self._receipts.names(principal.tenant)
         return tuple(row_of(each, names.get(each.subject)) for each in receipts)
 
     def show(self, answer_id: str, *, principal: Principal) -> dict[str, Any]:
@@ -78,14 +80,14 @@ class StoredAnswers:
         Raises:
             UsageError: ``not_found``.
         """
-        receipt = self._receipt(answer_id, principal)
+        receipt = self._receipts.one(answer_id, principal)
         with self._index.reading(principal, ANY_STATUS) as snapshot:
             visible = visible_documents(snapshot, receipt)
         return readable(
             receipt,
             visible,
             administrator=principal.administrator,
-            subject=self._names(principal.tenant).get(receipt.subject),
+            subject=self._receipts.names(principal.tenant).get(receipt.subject),
         )
 
     def replay(self, answer_id: str, *, principal: Principal) -> Replay:
@@ -118,19 +120,19 @@ class StoredAnswers:
     def recheck(self, *, principal: Principal, answer_id: str | None = None) -> tuple[Lapsed, ...]:
         """Citations of stored answers that no longer hold; of one answer when it is named.
 
-        A reader's own answers are judged by the rights he has now; an administrator judges each
-        by the rights with which it was asked. What ``principal`` may not see is ``source_gone``,
+        A reader's own answers are judged by the rights he has now; who oversees the
+        tenant judges each by the rights with which it was asked. What ``principal`` may not see is ``source_gone``,
         whether it is gone or closed.
 
         Raises:
             UsageError: ``not_found``.
         """
         receipts: Sequence[Receipt] = (
-            self._readable(principal, None)
+            self._receipts.all(principal, None)
             if answer_id is None
-            else (self._receipt(answer_id, principal),)
+            else (self._receipts.one(answer_id, principal),)
         )
-        rights = None if principal.administrator else AccessFilter.for_principal(principal)
+        rights = None if principal.oversees else AccessFilter.for_principal(principal)
         with self._index.store().read(access=everything(principal.tenant)) as snapshot:
             records = {record.id: record for record in snapshot.documents()}
             sources = Sources(records.get, snapshot.document, snapshot.historic_text)
@@ -169,17 +171,17 @@ class StoredAnswers:
             SettingsError: ``signing_key_unreadable``.
             IndexDamagedError: ``receipt_altered``.
         """
-        receipt = self._receipt(answer_id, principal)
+        receipt = self._receipts.one(answer_id, principal)
         entry = self._ledger().entry(receipt.tenant, receipt.position)
         if entry is None:
-            raise _not_found(answer_id)
+            raise not_found(answer_id)
         with self._index.reading(principal, ANY_STATUS) as snapshot:
             visible, slices = visible_documents(snapshot, receipt), slices_of(snapshot, receipt)
         self._note_export(receipt, principal)
         return exported(
             receipt,
             entry,
-            key=self._keys(receipt.tenant).get(receipt.subject),
+            key=self._receipts.keys(receipt.tenant).get(receipt.subject),
             visible=visible,
             slices=slices,
             administrator=principal.administrator,
@@ -236,37 +238,7 @@ class StoredAnswers:
         return tuple(findings) or (Finding("audit", ok=True, message="nothing was recorded yet"),)
 
     def _ledger(self) -> Ledger:
-        return self._index.store().ledger()
-
-    def _readable(self, principal: Principal, limit: int | None) -> tuple[Receipt, ...]:
-        if principal.administrator:
-            return self._ledger().receipts(principal.tenant, limit=limit)
-        own = self._own_hash(principal)
-        if own is None:
-            return ()
-        return self._ledger().receipts(principal.tenant, subject=own, limit=limit)
-
-    def _receipt(self, answer_id: str, principal: Principal) -> Receipt:
-        receipt = self._ledger().receipt(principal.tenant, answer_id)
-        if receipt is None or not (
-            principal.administrator or receipt.subject == self._own_hash(principal)
-        ):
-            raise _not_found(answer_id)
-        return receipt
-
-    def _own_hash(self, principal: Principal) -> str | None:
-        if not principal.subject:
-            return None
-        key = self._ledger().known_key(principal.tenant, principal.subject)
-        return None if key is None else subject_hash(key, principal.tenant, principal.subject)
-
-    def _names(self, tenant: str) -> dict[str, str]:
-        keys = self._ledger().subjects(tenant)
-        return {subject_hash(key, tenant, name): name for name, key in keys.items() if name}
-
-    def _keys(self, tenant: str) -> dict[str, bytes]:
-        keys = self._ledger().subjects(tenant)
-        return {subject_hash(key, tenant, name): key for name, key in keys.items()}
+        return self._receipts.ledger
 
     def _note_export(self, receipt: Receipt, principal: Principal) -> None:
         """An export leaves the index, so the chain says so wherever it can be written."""
@@ -276,7 +248,7 @@ class StoredAnswers:
                 tenant=receipt.tenant,
                 at=self._index.clock.now(),
                 action="export",
-                subject=self._own_hash(principal) or "",
+                subject=self._receipts.own_hash(principal) or "",
                 permission=permission_of(principal),
                 answer_id=receipt.answer_id,
                 digest=receipt.digest,
@@ -290,11 +262,3 @@ class StoredAnswers:
         return AuditEvent(
             tenant, now, action, subject=subject, permission="operator", documents=documents
         )
-
-
-def _not_found(answer_id: str) -> UsageError:
-    return UsageError(
-        f"There is no answer {answer_id!r} that this reader may see.",
-        code="not_found",
-        hint="`evidencedesk answers list` shows those there are; name yourself with --as.",
-    )

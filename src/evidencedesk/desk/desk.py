@@ -27,7 +27,7 @@ from evidencedesk.access import (
 )
 from evidencedesk.desk.answers import StoredAnswers
 from evidencedesk.desk.index import OpenIndex
-from evidencedesk.desk.library import Library
+from evidencedesk.desk.overseeing import Overseen
 from evidencedesk.desk.rebuilding import (
     Rebuild,
     ReindexReport,
@@ -62,7 +62,7 @@ from evidencedesk.protocols import Clock, Generator
 from evidencedesk.settings import Settings
 
 
-class Desk(Library):
+class Desk(Overseen):
     """An index with everything that can be done to it. A context manager; safe for threads.
 
     Reading needs a ``Principal``, and there is no other way in. Writing is the operator's business:

@@ -92,6 +92,6 @@ class Library:
             return diff_versions(snapshot, document_id, old)
 
     def log(self, *, principal: Principal, limit: int = 100) -> tuple[LogEntry, ...]:
-        """Newest entries of the ingestion log; empty unless ``principal`` is an administrator."""
+        """Newest entries of the ingestion log; empty unless he is an administrator or an auditor."""
         with self._index.reading(principal, DEFAULT_STATUSES) as snapshot:
             return snapshot.log(limit)

@@ -107,9 +107,9 @@ class AuditEvent:
     Attributes:
         tenant: in whose index.
         at: when.
-        action: ``ask export erase_subject erase_document expire``.
+        action: ``ask export feedback erase_subject erase_document expire``.
         subject: keyed hash of who did it, hex; empty for the operator.
-        permission: under which rights: ``operator``, ``administrator`` or the roles held.
+        permission: under which rights: ``operator``, ``administrator``, ``auditor`` or the roles held.
         documents: hashes of the documents that were used (:func:`document_hash`).
         verdict: the answer's reason, or what came of it.
         answer_id: the answer it is about; empty for none.

@@ -6,13 +6,21 @@ Beside the pipeline: it composes stages of its own and is composed with the pipe
 from evidencedesk.records.cache import AnswerCache, CacheKey
 from evidencedesk.records.chain import check_chain
 from evidencedesk.records.export import exported, render
+from evidencedesk.records.gaps import gaps_of
 from evidencedesk.records.reading import UNAVAILABLE, readable
 from evidencedesk.records.recheck import Lapse, Lapsed, Sources, recheck, rule_of
-from evidencedesk.records.recording import Occasion, Recorder, permission_of, subject_hash
+from evidencedesk.records.recording import (
+    ANONYMOUS,
+    Occasion,
+    Recorder,
+    permission_of,
+    subject_hash,
+)
 from evidencedesk.records.replay import Difference, differences
 from evidencedesk.records.verify import Problem, Verification, verify_file
 
 __all__ = [
+    "ANONYMOUS",
     "UNAVAILABLE",
     "AnswerCache",
     "CacheKey",
@@ -27,6 +35,7 @@ __all__ = [
     "check_chain",
     "differences",
     "exported",
+    "gaps_of",
     "permission_of",
     "readable",
     "recheck",

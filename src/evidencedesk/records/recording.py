@@ -153,7 +153,8 @@ def permission_of(principal: Principal) -> str:
     """The rights under which something was done, as the chain says it."""
     if principal.administrator:
         return "administrator"
-    return "roles: " + ", ".join(sorted(principal.roles)) if principal.roles else "no roles"
+    roles = "roles: " + ", ".join(sorted(principal.roles)) if principal.roles else "no roles"
+    return f"auditor, {roles}" if principal.auditor else roles
 
 
 def _event(receipt: Receipt, principal: Principal, retrieval: Retrieval) -> AuditEvent:

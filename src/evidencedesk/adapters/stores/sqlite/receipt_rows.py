@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from evidencedesk.adapters.stores.sqlite.codecs import decode_time
+from evidencedesk.adapters.stores.sqlite.feedback_rows import blank_notes
 from evidencedesk.model.receipt import (
     NO_ENTRY,
     AuditEntry,
@@ -42,6 +43,7 @@ def blank_document(connection: sqlite3.Connection, tenant: str, document_id: str
         for number, record, content in rows
     ]
     connection.executemany("UPDATE receipts SET content = ? WHERE number = ?", blanked)
+    blank_notes(connection, [number for _, number in blanked])
     return len(blanked)
 
 

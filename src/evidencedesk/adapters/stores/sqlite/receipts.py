@@ -10,6 +10,12 @@ from datetime import datetime
 
 from evidencedesk.adapters.stores.sqlite import failures, schema
 from evidencedesk.adapters.stores.sqlite.connections import Files, Pool, reading, transaction
+from evidencedesk.adapters.stores.sqlite.feedback_rows import (
+    erase_notes_of,
+    expire_feedback,
+    put_feedback,
+    read_feedback,
+)
 from evidencedesk.adapters.stores.sqlite.receipt_rows import (
     CITING,
     COLUMNS,
@@ -20,6 +26,7 @@ from evidencedesk.adapters.stores.sqlite.receipt_rows import (
     key_of,
     still_kept,
 )
+from evidencedesk.model.feedback import Feedback
 from evidencedesk.model.receipt import AuditEntry, AuditEvent, Receipt, utc_text
 
 
@@ -109,6 +116,7 @@ class SQLiteLedger:
                 "UPDATE receipts SET content = '{}' WHERE tenant = ? AND subject = ?",
                 (event.tenant, subject_hash),
             ).rowcount
+            erase_notes_of(connection, event.tenant, subject_hash)
             append_event(connection, event)
         return erased
 
@@ -136,19 +144,33 @@ class SQLiteLedger:
                 "(SELECT number FROM receipts WHERE tenant = ? AND at < ?)",
                 bounds,
             )
+            expire_feedback(connection, *bounds)
             gone = connection.execute(
                 "DELETE FROM receipts WHERE tenant = ? AND at < ?", bounds
             ).rowcount
             append_event(connection, event)
         return gone
 
+    def add_feedback(self, event: AuditEvent, feedback: Feedback) -> bool:
+        """See ``protocols.Ledger.add_feedback``."""
+        with self._writing(durable=True) as connection:
+            kept = put_feedback(connection, feedback)
+            if kept:
+                append_event(connection, event)
+        return kept
+
+    def feedback(self, tenant: str, answer_id: str | None = None) -> tuple[Feedback, ...]:
+        """See ``protocols.Ledger.feedback``."""
+        with self._reading(since=schema.FEEDBACK_SINCE) as connection:
+            return () if connection is None else read_feedback(connection, tenant, answer_id)
+
     def entry(self, tenant: str, number: int) -> AuditEntry | None:
         """See ``protocols.Ledger.entry``."""
         return next(iter(self._entries(tenant, number, number)), None)
 
-    def chain(self, tenant: str) -> Iterator[AuditEntry]:
+    def chain(self, tenant: str, *, newest: int | None = None) -> Iterator[AuditEntry]:
         """See ``protocols.Ledger.chain``."""
-        yield from self._entries(tenant, 1, None)
+        yield from self._entries(tenant, 1, None, newest)
 
     def tenants(self) -> tuple[str, ...]:
         """See ``protocols.Ledger.tenants``."""
@@ -158,19 +180,21 @@ class SQLiteLedger:
             found = connection.execute("SELECT DISTINCT tenant FROM audit ORDER BY tenant")
             return tuple(tenant for (tenant,) in found)
 
-    def _entries(self, tenant: str, first: int, last: int | None) -> list[AuditEntry]:
+    def _entries(
+        self, tenant: str, first: int, last: int | None, newest: int | None = None
+    ) -> list[AuditEntry]:
         with self._reading() as connection:
             if connection is None:
                 return []
             rows = connection.execute(
                 "SELECT number, previous, event, hash FROM audit WHERE tenant = ?1 "
-                "AND number >= ?2 AND number <= coalesce(?3, number) ORDER BY number",
-                (tenant, first, last),
-            )
-            return [
-                AuditEntry(number, previous, json.loads(event), found)
-                for number, previous, event, found in rows
-            ]
+                "AND number >= ?2 AND number <= coalesce(?3, number) ORDER BY number DESC LIMIT ?4",
+                (tenant, first, last, -1 if newest is None else newest),
+            ).fetchall()
+        return [
+            AuditEntry(number, previous, json.loads(event), found)
+            for number, previous, event, found in reversed(rows)
+        ]
 
     def _select(
         self, where: str, values: tuple[object, ...], limit: int | None = None
@@ -186,10 +210,10 @@ class SQLiteLedger:
             return tuple(decode_receipt(row) for row in rows)
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection | None]:
-        """A read transaction; None for an index of before there were receipts, seen read-only."""
+    def _reading(self, since: int = schema.RECEIPTS_SINCE) -> Iterator[sqlite3.Connection | None]:
+        """A read transaction; None for an index of before there were such rows, seen read-only."""
         with self._pool.connection() as connection, reading(connection):
-            yield connection if schema.version_of(connection) >= schema.RECEIPTS_SINCE else None
+            yield connection if schema.version_of(connection) >= since else None
 
     @contextmanager
     def _writing(self, *, durable: bool) -> Iterator[sqlite3.Connection]:

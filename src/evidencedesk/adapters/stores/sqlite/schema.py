@@ -199,13 +199,41 @@ CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON audit
 BEGIN SELECT RAISE(ABORT, 'the audit chain is append-only'); END;
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _RECEIPTS)
+_FEEDBACK = """
+CREATE TABLE feedback (
+    tenant TEXT NOT NULL,
+    receipt INTEGER NOT NULL REFERENCES receipts (number),
+    subject TEXT NOT NULL,
+    at TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    note TEXT NOT NULL,
+    PRIMARY KEY (receipt, subject)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX feedback_by_tenant ON feedback (tenant);
+CREATE INDEX feedback_by_subject ON feedback (tenant, subject);
+
+CREATE TABLE notices (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    notice TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    due TEXT NOT NULL,
+    failure TEXT NOT NULL
+) STRICT;
+CREATE INDEX notices_by_time ON notices (due);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _RECEIPTS, _FEEDBACK)
 """Script ``n`` leads from version ``n`` (0 is blank) to ``n + 1``. Never edited once released."""
 
 VERSION = len(MIGRATIONS)
 
 RECEIPTS_SINCE = 2
 """First version that has receipts; an older index that cannot be written has none."""
+
+FEEDBACK_SINCE = 3
+"""First version that has feedback and notices; the same is true of them."""
 
 
 def migrate(connection: sqlite3.Connection, scripts: tuple[str, ...] = MIGRATIONS) -> None:
