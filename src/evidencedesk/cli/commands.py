@@ -44,5 +44,6 @@ COMMANDS = (
     ),
     CommandRow("verify", "evidencedesk.cli.verify:app", "Check an exported answer offline."),
     CommandRow("keys", "evidencedesk.cli.keys:app", "Make the key that signs exported answers."),
+    CommandRow("mcp", "evidencedesk.cli.mcp:app", "Answer programs that speak the MCP."),
     CommandRow("doctor", "evidencedesk.cli.doctor:app", "Say what is wrong and how to mend it."),
 )
