@@ -20,7 +20,8 @@ import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from evidencedesk.adapters.embedders.onnx import OnnxEmbedder, available_cores
+from evidencedesk.adapters.cores import usable_cores
+from evidencedesk.adapters.embedders.onnx import OnnxEmbedder
 from evidencedesk.adapters.models.cache import cache_directory, where
 from evidencedesk.adapters.models.manifest import read_manifest
 
@@ -46,7 +47,7 @@ def bare_session_rate(
         sessions: how many run side by side; one per core when None.
         precision: which graph; the default one when empty.
     """
-    count = sessions or available_cores()
+    count = sessions or usable_cores()
     runners = [open_bare(directory, precision) for _ in range(count)]
     feeds = tokenised(directory, texts)
     for runner in runners:
@@ -160,7 +161,7 @@ def report(directory: Path, rounds: int) -> None:
     """Print every table."""
     sentences = json.loads(SENTENCES.read_text(encoding="utf-8"))[:ENGLISH]
     paragraphs = [" ".join(sentences[start : start + 8]) for start in range(0, ENGLISH - 8, 2)]
-    cores = available_cores()
+    cores = usable_cores()
     modes = {
         f"alone, {cores} sessions x 1 thread": (cores, 1, cores, 1),
         f"alone, 1 session shared by {cores} workers": (1, 1, cores, 1),

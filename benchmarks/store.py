@@ -4,7 +4,9 @@
 
 The workload is that of ``benchmarks.store_workload``. Each number of chunks is built once in a
 temporary folder; a child process opens it and is measured. ``bare`` is one int8 product of the
-whole matrix with the question by numkong, in the same child after its memory was taken. ``fts5`` is
+whole matrix with the question by numkong, by itself, one after the other in the same child after
+its memory was taken; ``bare_in_turn`` are such products with a vector search before each: a memory
+bus that was busy with other things answers more slowly than one that does nothing else. ``fts5`` is
 SQLite's own full-text index on the same texts with one access token per chunk; its scores know the
 statistics of what the reader may not see.
 """
@@ -153,14 +155,15 @@ def measure_reader(path: Path, count: int) -> dict[str, Any]:
                 report["found"][role] = found
     report |= _memory()
     chunks = store.info().chunks[1]
-    store.close()
     matrix = np.random.default_rng(4).integers(-127, 128, (chunks, workload.DIMENSIONS), np.int8)
-    report["bare"] = _percentiles(
-        [
-            _timed(lambda row=row: numkong.cdist(matrix[row : row + 1], matrix, "dot"))
-            for row in range(50)
-        ]
-    )
+    products = [lambda r=row: numkong.cdist(matrix[r : r + 1], matrix, "dot") for row in range(50)]
+    alone = [_timed(product) for product in products]
+    in_turn = []
+    for product, question in zip(products, questions, strict=False):
+        _search(store, "all", [_only("vector", question)])
+        in_turn.append(_timed(product))
+    report["bare"], report["bare_in_turn"] = _percentiles(alone), _percentiles(in_turn)
+    store.close()
     return report
 
 
@@ -214,7 +217,8 @@ def show(report: dict[str, Any]) -> None:
             print(f"{kind:10}" + "".join(f"{cell:>20}" for cell in cells))
     print(f"{'recall@10':10}" + "".join(f"{report['recall'][r]:>20.4f}" for r in workload.SHARES))
     print(
-        f"bare int8 product {_pair(report['bare'])}; replace {_pair(report['replace'])}; "
+        f"bare int8 product {_pair(report['bare'])}, in turn with searches "
+        f"{_pair(report['bare_in_turn'])}; replace {_pair(report['replace'])}; "
         f"open {report['open_ms']:.0f}; resident {report['resident_mb']:.0f} MB "
         f"(own {report['own_mb']:.0f} MB, the rest mapped files)"
     )

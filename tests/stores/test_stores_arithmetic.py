@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from evidencedesk.adapters.stores.sqlite.moments import moments
 from evidencedesk.adapters.stores.sqlite.postings import decode_terms, encode_terms, hash_of, invert
-from evidencedesk.adapters.stores.sqlite.quantization import dequantize, quantize
+from evidencedesk.adapters.stores.sqlite.quantization import LARGEST, dequantize, quantize
 from evidencedesk.adapters.stores.sqlite.selection import best
 from evidencedesk.adapters.stores.sqlite.similarity import (
     exact_cosines,
@@ -18,6 +18,7 @@ from evidencedesk.adapters.stores.sqlite.similarity import (
     numkong_products,
     numpy_products,
 )
+from evidencedesk.adapters.stores.sqlite.spreading import LEAST_ROWS, SpreadProducts
 
 floats = st.just(0.0) | st.floats(1e-100, 1e6) | st.floats(-1e6, -1e-100)
 vectors = st.integers(1, 40).flatmap(
@@ -64,6 +65,20 @@ def test_both_kernels_give_exact_integers(dimensions: int) -> None:
         products(codes, query, found)
         assert np.array_equal(found, exact)
     assert fastest_products() is numkong_products
+
+
+@pytest.mark.parametrize("cores", [1, 2, 3])
+@pytest.mark.parametrize("rows", [0, 1, LEAST_ROWS, 2 * LEAST_ROWS, 3 * LEAST_ROWS + 5])
+def test_products_spread_over_cores_are_the_same(cores: int, rows: int) -> None:
+    random = np.random.default_rng(rows)
+    codes = random.integers(-LARGEST, LARGEST + 1, (rows, 24), np.int8)
+    out, expected = np.full(rows, np.nan), np.full(rows, np.nan)
+    query = random.integers(-LARGEST, LARGEST + 1, 24, np.int8)
+    numpy_products(codes, query, expected)
+    spread = SpreadProducts(numpy_products, cores)
+    spread(codes, query, out)
+    spread.close()
+    assert np.array_equal(out, expected)
 
 
 @pytest.mark.parametrize("dimensions", [1, 3, 8, 100, 384, 1024])

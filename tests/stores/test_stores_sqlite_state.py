@@ -17,6 +17,7 @@ from evidencedesk.access import AccessFilter
 from evidencedesk.adapters.stores.sqlite import SQLiteStore, rows
 from evidencedesk.adapters.stores.sqlite.parts import Part
 from evidencedesk.adapters.stores.sqlite.similarity import numpy_products
+from evidencedesk.adapters.stores.sqlite.spreading import SpreadProducts
 from evidencedesk.adapters.stores.sqlite.state import State
 from evidencedesk.model import StoreQuery
 from evidencedesk.testing.store_case import (
@@ -166,7 +167,7 @@ def test_threads_share_a_store(open_sqlite: OpenSQLite) -> None:
 
 def test_numpy_alone_finds_the_same(open_sqlite: OpenSQLite) -> None:
     first, second = open_sqlite(), open_sqlite()
-    second._products = numpy_products
+    second._products = SpreadProducts(numpy_products, 2)
     put(first, "a", *(f"w{number} bike" for number in range(300)))
     query = StoreQuery((("bike",),), vector_of("rain"), 7)
     for access in (AS_STAFF, AS_ADMINISTRATOR):

@@ -20,7 +20,6 @@ are worth having no drift. To open takes 80 ms, a question 1.6 ms.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +30,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evidencedesk.adapters.cores import usable_cores
 from evidencedesk.adapters.embedders.checks import checked_unit_vectors
 from evidencedesk.adapters.embedders.encoder import SentenceEncoder
 from evidencedesk.adapters.models.manifest import ModelManifest, read_manifest, sha256_of
@@ -75,7 +75,7 @@ class OnnxEmbedder:
     ) -> None:
         manifest = read_manifest(directory)
         chosen = _precision(directory, manifest, precision)
-        self._threads = max(1, threads or available_cores())
+        self._threads = max(1, threads or usable_cores())
         revision = _checked_revision(directory, manifest, chosen)
         self._encoder = SentenceEncoder(
             directory / manifest.graphs[chosen][0],
@@ -164,13 +164,6 @@ def _drain(
         except IndexError:
             return results
         results.append((index, work(text)))
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _precision(directory: Path, manifest: ModelManifest, wanted: str | None) -> str:

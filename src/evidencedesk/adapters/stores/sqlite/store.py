@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Self
 
 from evidencedesk.access import AccessFilter
+from evidencedesk.adapters.cores import usable_cores
 from evidencedesk.adapters.stores.sqlite import checks, failures, schema
 from evidencedesk.adapters.stores.sqlite.codecs import encode_time
 from evidencedesk.adapters.stores.sqlite.compaction import compact
@@ -24,8 +25,9 @@ from evidencedesk.adapters.stores.sqlite.connections import (
 from evidencedesk.adapters.stores.sqlite.generations import add_generation, read_generations
 from evidencedesk.adapters.stores.sqlite.info import IndexInfo, read_info
 from evidencedesk.adapters.stores.sqlite.receipts import SQLiteLedger
-from evidencedesk.adapters.stores.sqlite.similarity import Products, fastest_products
+from evidencedesk.adapters.stores.sqlite.similarity import fastest_products
 from evidencedesk.adapters.stores.sqlite.snapshot import SQLiteSnapshot
+from evidencedesk.adapters.stores.sqlite.spreading import SpreadProducts
 from evidencedesk.adapters.stores.sqlite.state import State, read_position, refreshed
 from evidencedesk.adapters.stores.sqlite.writer import SQLiteWriter
 from evidencedesk.model import ChunkingSettings, EmbeddingSpec
@@ -33,6 +35,7 @@ from evidencedesk.protocols import Clock
 
 _DATABASE_HEADER = b"SQLite format 3\0"
 _STATES_KEPT = 2
+_SCANNING_CORES = 4
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -56,7 +59,7 @@ class SQLiteStore:
         self._runtime = runtime
         self._compact_after = compact_after
         self._pool = Pool(files, busy_timeout)
-        self._products: Products = fastest_products()
+        self._products = SpreadProducts(fastest_products(), min(_SCANNING_CORES, usable_cores()))
         self._lock = threading.Lock()
         self._states: dict[int, State] = {}
 
@@ -164,6 +167,7 @@ class SQLiteStore:
 
     def close(self) -> None:
         """See ``protocols.Store.close``; may be called twice."""
+        self._products.close()
         self._pool.close()
 
     def _refreshed(self, connection: sqlite3.Connection, generation: int | None) -> State:
