@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fix types layers unit docs slow bench adversary coverage lock clean
+.PHONY: help demo test lint fix types layers unit docs slow frameworks bench adversary coverage lock clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -50,6 +50,16 @@ docs: $(VENV)/.dev ## run the examples of README and docs
 slow: $(VENV)/.dev ## the minutes-long tests (200 kills, long fuzzing)
 	$(BIN)/python -m pytest -m slow
 
+$(VENV)/frameworks/.ready: requirements/run.txt requirements/frameworks.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)/frameworks
+	$(VENV)/frameworks/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	$(VENV)/frameworks/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/frameworks.txt
+	$(VENV)/frameworks/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@touch $@
+
+frameworks: $(VENV)/frameworks/.ready ## the retrievers of LangChain, LlamaIndex and Haystack, in an environment of their own
+	$(VENV)/frameworks/bin/python -m pytest tests/integrations -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function
+
 bench: $(VENV)/.dev ## every benchmark, one after the other; DATA=path of the public data
 	$(BIN)/python -m benchmarks.store
 	$(BIN)/python -m benchmarks.ingest
@@ -68,6 +78,7 @@ coverage: $(VENV)/.dev ## which lines the tests reach
 lock: $(VENV)/.dev ## choose and pin the newest dependencies
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --group dev -c requirements/run.txt -o requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --group frameworks -c requirements/run.txt -o requirements/frameworks.txt
 
 clean: ## remove everything that was made here
 	rm -rf $(VENV) .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache demo-desk htmlcov .coverage*
