@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-def load(target: str) -> Any:
+def load(target: str, *, extra: str = "") -> Any:
     """The object that ``module:attribute`` names.
 
     Raises:
         ModelMissingError: ``package_missing`` when a package that the module needs is not
-            installed.
+            installed; names ``extra``, which brings it, where one does.
     """
     module, _, attribute = target.partition(":")
     try:
         loaded = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise _missing_package(target, error, extra="") from None
+        raise _missing_package(target, error, extra=extra) from None
     return getattr(loaded, attribute)
 
 

@@ -43,6 +43,8 @@ COMMANDS = (
         "Show, replay, recheck, export and erase stored answers.",
     ),
     CommandRow("verify", "evidencedesk.cli.verify:app", "Check an exported answer offline."),
+    CommandRow("serve", "evidencedesk.cli.serve:app", "Serve the web page and the HTTP interface."),
+    CommandRow("apikeys", "evidencedesk.cli.apikeys:app", "Make, list and revoke API keys."),
     CommandRow("keys", "evidencedesk.cli.keys:app", "Make the key that signs exported answers."),
     CommandRow("mcp", "evidencedesk.cli.mcp:app", "Answer programs that speak the MCP."),
     CommandRow("doctor", "evidencedesk.cli.doctor:app", "Say what is wrong and how to mend it."),

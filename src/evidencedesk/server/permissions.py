@@ -23,12 +23,16 @@ class RouteRow:
         path: path as the application declares it, ``{name}`` for a parameter.
         permission: what the caller must have been granted.
         meaning: what it does, for the documentation.
+        page: whether it is a page for people, who are sent to sign in when they are not known.
+        upload: whether its body may be as large as an upload.
     """
 
     method: str
     path: str
     permission: Permission
     meaning: str
+    page: bool = False
+    upload: bool = False
 
 
 ROUTES: tuple[RouteRow, ...] = (

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evidencedesk.desk import Desk
+from evidencedesk.model import Answer
 from evidencedesk.protocols import Clock
+from evidencedesk.server.auth import Authenticator
+from evidencedesk.server.identity import Identity
+from evidencedesk.server.limits import Allowance, Turns
+from evidencedesk.server.logs import Log, Pseudonyms
+from evidencedesk.server.metrics import Metrics
+from evidencedesk.server.state.store import ServerState
 from evidencedesk.settings import Settings
 
 
@@ -18,10 +26,46 @@ class Services:
         settings: effective settings.
         desk: the desk; each of its methods is given the caller's principal.
         clock: where time comes from.
-        new_secret: makes a random string that nobody can guess, of at least 256 bits.
+        new_secret: makes a random string that nobody can guess, of 256 bits.
+        state: keys, sessions and uploads, shared by all worker processes.
+        authenticator: every way in.
+        requests: what each caller may ask for.
+        tokens: what answers to each caller may cost.
+        turns: how many answers are made side by side.
+        metrics: figures for Prometheus.
+        log: where the server tells of itself.
+        pseudonyms: names for callers in the log.
+        stopping: set when the process is about to end.
     """
 
     settings: Settings
     desk: Desk
     clock: Clock
     new_secret: Callable[[], str]
+    state: ServerState
+    authenticator: Authenticator
+    requests: Allowance
+    tokens: Allowance
+    turns: Turns
+    metrics: Metrics
+    log: Log
+    pseudonyms: Pseudonyms
+    stopping: threading.Event = field(default_factory=threading.Event)
+
+    def observe_answer(self, answer: Answer, caller: Identity) -> None:
+        """Count an answer, and charge its tokens to whoever asked."""
+        self.metrics.answer(answer)
+        self.tokens.charge(
+            caller.credential, answer.usage.input_tokens + answer.usage.output_tokens
+        )
+
+    def denied(self, code: str, route: str, caller: Identity | None) -> None:
+        """Count and log a request that was refused at the door, without content."""
+        self.metrics.denied(code)
+        name = "" if caller is None else caller.principal.subject or caller.credential
+        self.log.warning("denied", code=code, route=route, caller=self.pseudonyms.of(name))
+
+    def close(self) -> None:
+        """Release the desk and the server's own database."""
+        self.desk.close()
+        self.state.close()

@@ -1,0 +1,53 @@
+"""One line in the log and one figure per request, by route and never by path."""
+
+from __future__ import annotations
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from evidencedesk.server.services import Services
+
+_QUIET = frozenset({"/health", "/health/ready", "/metrics"})
+
+
+class Observing:
+    """ASGI middleware that measures requests."""
+
+    def __init__(self, app: ASGIApp, *, services: Services) -> None:
+        self._app = app
+        self._services = services
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = self._services.clock.monotonic()
+        status = 500
+
+        async def send_noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_noted)
+        finally:
+            self._note(scope, status, self._services.clock.monotonic() - started)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        route = scope.get("evidencedesk.route") or "(none)"
+        method = scope["method"] if scope["method"] in _METHODS else "(other)"
+        self._services.metrics.request(method, route, status, seconds)
+        level = self._services.log.debug if route in _QUIET else self._services.log.info
+        level(
+            "request",
+            method=method,
+            route=route,
+            status=status,
+            ms=round(seconds * 1000, 1),
+            request=scope.get("evidencedesk.request_id", ""),
+        )
+
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -1,0 +1,1 @@
+"""What the server remembers beside the index: API keys, sessions, uploads under way."""
