@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evidencedesk.chunking.documents import chunk_corpus
 from evidencedesk.chunking.intervals import Interval, leading_row, wilson_interval
 from evidencedesk.chunking.layout import with_blocks
-from evidencedesk.model import BlockKind, Chunk, ChunkingSettings, Document
+from evidencedesk.model import Chunk, ChunkingSettings, Document
 from evidencedesk.text.sentences import sentences
 
 Search: TypeAlias = Callable[[str], Sequence[str]]
@@ -164,7 +164,7 @@ def _report(
 
 
 def _natural_ends(document: Document) -> frozenset[int]:
-    blocks = {block.end for block in document.blocks if block.kind is not BlockKind.HEADING}
+    blocks = {block.end for block in document.blocks if block.kind.in_chunks}
     return frozenset(blocks | {sentence.end for sentence in sentences(document.text)})
 
 

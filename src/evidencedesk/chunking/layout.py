@@ -36,10 +36,10 @@ def text_sections(text: str) -> Iterator[Span]:
 
 
 def sections_of(text: str, blocks: tuple[Block, ...]) -> Iterator[Span]:
-    """The stretches between heading blocks, without surrounding whitespace, empty ones left out."""
+    """The stretches between blocks that no chunk holds (headings, running lines), without blanks around."""
     start = 0
     for block in blocks:
-        if block.kind is BlockKind.HEADING:
+        if not block.kind.in_chunks:
             section = stripped(text, start, block.start)
             start = block.end
             if section is not None:

@@ -96,7 +96,7 @@ def structure_pieces(
 def _sections(blocks: Iterable[Block]) -> Iterator[list[Block]]:
     section: list[Block] = []
     for block in blocks:
-        if block.kind is BlockKind.HEADING:
+        if not block.kind.in_chunks:
             if section:
                 yield section
             section = []

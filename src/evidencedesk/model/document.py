@@ -17,7 +17,11 @@ def content_hash_of(text: str) -> str:
 
 
 class BlockKind(StrEnum):
-    """What a block is. ``HEADING`` blocks belong to no chunk; ``TABLE_HEADER`` rows are context."""
+    """What a block is.
+
+    ``HEADING`` and ``RUNNING`` blocks (headers, footers and page numbers that pages repeat) belong
+    to no chunk; ``TABLE_HEADER`` rows are context.
+    """
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -27,6 +31,12 @@ class BlockKind(StrEnum):
     CODE = "code"
     QUOTE = "quote"
     MARKUP = "markup"
+    RUNNING = "running"
+
+    @property
+    def in_chunks(self) -> bool:
+        """Whether chunks hold blocks of this kind."""
+        return self not in {BlockKind.HEADING, BlockKind.RUNNING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +104,9 @@ class PageBoxes:
     Attributes:
         page: 1-based page number.
         start: code point of the canonical text that the first box belongs to.
-        data: zlib-compressed little-endian float32 array of shape (characters, 4) holding x0, y0,
-            x1, y1 in points from the top left; a character without a box (a joined line end, say)
-            has four NaNs.
+        data: the boxes of the characters from there on, packed by
+            :func:`evidencedesk.model.boxes.pack_boxes`; a character without a box (a joined line
+            end, say) has four NaNs.
     """
 
     page: int

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import zlib
 from bisect import bisect_left, bisect_right
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evidencedesk.model.boxes import unpack_boxes
 from evidencedesk.model.document import Block, Document, PageBoxes, PageSpan
 from evidencedesk.model.location import Box, Location, Span
 
@@ -107,8 +107,7 @@ class Locator:
 
     def _page_array(self, index: int, page: PageBoxes) -> NDArray[np.float32]:
         if index not in self._boxes:
-            flat = np.frombuffer(zlib.decompress(page.data), dtype="<f4")
-            self._boxes[index] = flat.reshape(-1, 4)
+            self._boxes[index] = unpack_boxes(page.data)
         return self._boxes[index]
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -15,12 +14,15 @@ from evidencedesk.errors import IndexingError
 from evidencedesk.model import (
     Block,
     BlockKind,
+    Document,
+    IndexedChunk,
     LogEntry,
     PageBoxes,
     PageSpan,
     StoreQuery,
 )
-from evidencedesk.protocols import Snapshot, Store
+from evidencedesk.model.boxes import pack_boxes
+from evidencedesk.protocols import Snapshot, Store, Writer
 from evidencedesk.testing.store_case import (
     AS_ADMINISTRATOR,
     AS_GUEST,
@@ -44,6 +46,14 @@ def found(snapshot: Snapshot, *words: str, candidates: int = 1000) -> list[str]:
     """Texts of the chunks that hold any of ``words``, by key."""
     query = StoreQuery(tuple((word,) for word in words), None, candidates)
     return [chunk.text for chunk in snapshot.chunks(snapshot.search(query).keys.tolist())]
+
+
+def _replace_together(
+    writer: Writer, documents: Sequence[tuple[Document, Sequence[IndexedChunk]]]
+) -> None:
+    with writer.together():
+        for document, chunks in documents:
+            writer.replace_document(document, {1: chunks})
 
 
 class BrokenTerms(Mapping[str, int]):
@@ -73,7 +83,10 @@ class DocumentContract(StoreCase):
                 Block(BlockKind.TABLE_ROW, 5, 14, ("bike",), 0, "h", 1, 2, 3, "#x"),
             ),
             pages=(PageSpan(1, 0, 14, 595.0, 842.0, "i"),),
-            page_boxes=(PageBoxes(1, 0, zlib.compress(bytes(16 * 14))), PageBoxes(2, 14, b"")),
+            page_boxes=(
+                PageBoxes(1, 0, pack_boxes(np.zeros((14, 4), dtype=np.float32))),
+                PageBoxes(2, 14, b""),
+            ),
             ingested_at=datetime(2026, 1, 2, tzinfo=UTC),
             file_hash="sha256:ab",
             root="docs",
@@ -208,6 +221,46 @@ class DocumentContract(StoreCase):
         with store.read(access=AS_STAFF) as snapshot:
             assert found(snapshot, "bike", "lock") == ["bike fee"]
             assert snapshot.history("a") == ()
+        assert store.check() == ()
+
+    def test_changes_made_together_are_all_there_at_the_end(self, store: Store) -> None:
+        put(store, "a", "bike fee")
+        first, second = (
+            make_document("b", ["lock", "gear"], STAFF),
+            make_document("c", ["rain"], STAFF),
+        )
+        closed = make_document("a", ["bike fee"], AccessRule(roles=frozenset({"nobody"})))
+        with store.write() as writer:
+            with writer.together():
+                writer.replace_document(first, {1: make_chunks(first)})
+                assert writer.document("default", "b") == first
+                writer.replace_document(closed, {1: make_chunks(closed)})
+                writer.replace_document(second, {1: make_chunks(second)})
+                assert writer.remove_document("default", "b")
+            assert writer.record("default", "b") is None
+        assert texts(store, "c") == ["rain"]
+        with store.read(access=AS_STAFF) as snapshot:
+            assert found(snapshot, "bike", "lock", "rain") == ["rain"]
+        assert store.check() == ()
+
+    def test_a_failure_among_changes_made_together_leaves_no_half(self, store: Store) -> None:
+        old = put(store, "a", "bike fee", "rain")
+        before, new = (
+            make_document("b", ["lock"], STAFF),
+            make_document("a", ["lock", "gear"], STAFF),
+        )
+        with store.write() as writer:
+            chunks = make_chunks(new)
+            chunks[-1] = replace(chunks[-1], terms=BrokenTerms())
+            with pytest.raises(RuntimeError, match="broken on purpose"):
+                _replace_together(writer, [(before, make_chunks(before)), (new, chunks)])
+            assert writer.document("default", "a") == old
+            whole = writer.document("default", "b")
+        assert whole in (before, None)
+        assert texts(store, "a") == ["bike fee", "rain"]
+        assert texts(store, "b") == (["lock"] if whole else [])
+        put(store, "c", "days")
+        assert texts(store, "c") == ["days"]
         assert store.check() == ()
 
     def test_cached_vectors_are_what_was_stored(self, store: Store) -> None:

@@ -8,7 +8,6 @@ Images are never decoded.
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -17,16 +16,22 @@ import pypdfium2 as pdfium
 from pypdfium2 import raw
 
 from evidencedesk.adapters.parsers.headings import HeadingPath
+from evidencedesk.adapters.parsers.pdf_chars import CharacterReader
 from evidencedesk.adapters.parsers.pdf_layout import (
     OutlineEntry,
     Paragraph,
     mark_headings,
+    number_groups,
     paragraphs_of,
+    with_running,
 )
-from evidencedesk.adapters.parsers.pdf_lines import Boxes, Line, PageLines, read_page
+from evidencedesk.adapters.parsers.pdf_lines import read_page
+from evidencedesk.adapters.parsers.pdf_pieces import Line, PageLines
 from evidencedesk.adapters.parsers.pdf_quality import suspicions
+from evidencedesk.adapters.parsers.pdf_running import running_lines
 from evidencedesk.errors import ParseError
 from evidencedesk.model import Block, BlockKind, PageBoxes, PageSpan, ParsedDocument
+from evidencedesk.model.boxes import Boxes, pack_boxes
 
 _MOST_PAGES = 20_000
 _MOST_BOOKMARKS = 5_000
@@ -35,13 +40,14 @@ _NO_TITLE = re.compile(
     re.IGNORECASE,
 )
 _POORLY_MAPPED = 0.05
+_NOWHERE: Boxes = np.full((2, 4), np.nan, dtype=np.float32)
 
 
 class PdfParser:
     """Parser for PDF. Files whose owner only restricts copying are read, as a person reads them."""
 
     name = "pdf"
-    version = "2"
+    version = "3"
     media_types = ("application/pdf",)
 
     def parse(self, data: bytes, file_name: str) -> ParsedDocument:
@@ -64,13 +70,11 @@ class PdfParser:
                 code="too_large",
                 hint="Split the file.",
             )
-        pages = [_load(document, index) for index in range(count)]
-        lines = [line for page in pages if page for line in page.lines]
-        if not lines:
+        reader = CharacterReader()
+        pages = [_load(document, index, reader) for index in range(count)]
+        if not any(page.lines for page in pages if page):
             raise _no_text(pages, file_name)
-        paragraphs = paragraphs_of(lines)
-        mark_headings(paragraphs, list(_outline(document)))
-        writer = _Writer(paragraphs)
+        writer = _Writer(_paragraphs(pages, list(_outline(document))))
         title = document.get_metadata_value("Title").strip()
         return ParsedDocument(
             text=writer.text,
@@ -103,13 +107,25 @@ def _open(data: bytes, file_name: str) -> pdfium.PdfDocument:
         ) from None
 
 
-def _load(document: pdfium.PdfDocument, index: int) -> PageLines | None:
+def _paragraphs(
+    pages: Sequence[PageLines | None], outline: Sequence[OutlineEntry]
+) -> list[Paragraph]:
+    """What the pages hold, in reading order."""
+    lines = [line for page in pages if page for line in page.lines]
+    running = running_lines(pages)
+    paragraphs = paragraphs_of([line for line in lines if line not in running])
+    mark_headings(paragraphs, outline)
+    number_groups(paragraphs)
+    return with_running(paragraphs, [line for line in lines if line in running], running)
+
+
+def _load(document: pdfium.PdfDocument, index: int, reader: CharacterReader) -> PageLines | None:
     """The lines of a page, None when it cannot be loaded."""
     page = raw.FPDF_LoadPage(document, index)
     if not page:
         return None
     try:
-        return read_page(page, index + 1)
+        return read_page(page, index + 1, reader)
     finally:
         raw.FPDF_ClosePage(page)
 
@@ -178,14 +194,10 @@ class _Writer:
     def blocks(self) -> Iterator[Block]:
         headings = HeadingPath()
         place = 0
-        group = 0
-        before: BlockKind | None = None
         for paragraph in self._paragraphs:
             first = self._starts[place][1]
             place += len(paragraph.lines)
             last, start = self._starts[place - 1]
-            in_list = paragraph.kind is BlockKind.LIST_ITEM
-            group += in_list and before is not BlockKind.LIST_ITEM
             if paragraph.kind is BlockKind.HEADING:
                 headings.enter(paragraph.level, " ".join(paragraph.text.split()))
             yield Block(
@@ -194,9 +206,10 @@ class _Writer:
                 start + len(last.text),
                 heading=headings.path,
                 level=paragraph.level,
-                group=group if in_list else 0,
+                context=paragraph.context,
+                group=paragraph.group,
+                row=paragraph.row,
             )
-            before = paragraph.kind
 
     def page_spans(
         self, pages: Sequence[PageLines | None], labels: Sequence[str]
@@ -218,8 +231,7 @@ class _Writer:
             for line, start in placed:
                 begin = start if begin < 0 else begin
                 between = start - end if rows else 0
-                rows.append(np.full((between, 4), np.nan, dtype=np.float32))
+                rows.append(_NOWHERE[:between])
                 rows.append(line.boxes)
                 end = start + len(line.text)
-            data = np.concatenate(rows).astype("<f4").tobytes()
-            yield PageBoxes(number, begin, zlib.compress(data, 1))
+            yield PageBoxes(number, begin, pack_boxes(np.concatenate(rows)))

@@ -1,150 +1,81 @@
 """Characters of a PDF page to lines of text with a box for every character.
 
 pdfium gives characters in the order in which the page draws them, which is the order of reading in
-nearly every file, two columns included. It adds spaces and line ends of its own, and writes U+0002
-for a hyphen that ends a line inside a word; its string and its character indices differ, so each
-character is asked for by itself.
+nearly every file, and adds spaces and line ends of its own. What it gives on one line is cut into
+pieces at wide gaps; the pieces become lines again once it is known which gaps lie between columns
+(:mod:`.pdf_columns`) and which between the cells of a table (:mod:`.pdf_tables`).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from ctypes import PYFUNCTYPE, byref, c_double, c_int, c_uint, c_void_p, cast
+from collections.abc import Iterator, Sequence
+from ctypes import byref, c_void_p, cast
 from dataclasses import dataclass, field
-from itertools import repeat
 
 import numpy as np
 import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
-_HYPHEN_AT_LINE_END = 0x02
+from evidencedesk.adapters.parsers.pdf_chars import (
+    HYPHEN_AT_LINE_END,
+    REPLACEMENT,
+    CharacterReader,
+    Codes,
+    whole_characters,
+)
+from evidencedesk.adapters.parsers.pdf_columns import Columns, columns_of
+from evidencedesk.adapters.parsers.pdf_pieces import Frame, Line, PageLines, Piece
+from evidencedesk.adapters.parsers.pdf_tables import mark_tables
+from evidencedesk.model.boxes import Boxes
+
 _HYPHENS = ("\N{HYPHEN}", "\N{SOFT HYPHEN}")
-_REPLACEMENT = 0xFFFD
 _MEANT = frozenset({0x02, 0x09, 0x0A, 0x0D})
-_UNMAPPED = [*(code for code in range(0x20) if code not in _MEANT), 0xFFFE, 0xFFFF, _REPLACEMENT]
-_SPACE = 0.15
-_KNOWN, _UNKNOWN, _LINE_END = range(3)
+_UNMAPPED = [*(code for code in range(0x20) if code not in _MEANT), 0xFFFE, 0xFFFF, REPLACEMENT]
+_BLANKS = [9, 10, 11, 12, 13, 28, 29, 30, 31, 32, 0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F]
+_BLANKS += [*range(0x2000, 0x200B), 0x205F, 0x3000]
+_UNKNOWN, _BLANK = 1, 2
 _KINDS_OF_CODE = np.zeros(0x10001, dtype=np.uint8)
+_KINDS_OF_CODE[_BLANKS] = _BLANK
 _KINDS_OF_CODE[_UNMAPPED] = _UNKNOWN
-_KINDS_OF_CODE[[_HYPHEN_AT_LINE_END, 0x0A, 0x0D]] = _LINE_END
 _LAM = 0x644
 _IS_ALEF = np.zeros(0x650, dtype=np.bool_)
 _IS_ALEF[[0x622, 0x623, 0x625, 0x627]] = True
+_SPACE = 0.15
 _WIDEST_GAP = 1.5
 _TALLEST = 2.0
-
-Boxes = NDArray[np.float32]
-
-# Asked for every character of every page: taking plain addresses and keeping the interpreter's lock
-# makes a call three times as fast as pypdfium2's own binding of the same function.
-_code_of = PYFUNCTYPE(c_uint, c_void_p, c_int)(
-    cast(pdfium.FPDFText_GetUnicode, c_void_p).value or 0
-)
-_loose_box = PYFUNCTYPE(c_int, c_void_p, c_int, c_void_p)(
-    cast(pdfium.FPDFText_GetLooseCharBox, c_void_p).value or 0
-)
+_WIDE = 0.75  # of the height of a line's boxes, which is a fifth more than the size of its type
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """How a page's own coordinates become points from the top left after rotation.
+@dataclass(slots=True, eq=False)
+class _Page:
+    """What a page draws: its text, and box and place in pdfium's count of each character."""
 
-    Attributes:
-        left: left edge of the visible page in the page's own coordinates.
-        bottom: its bottom edge.
-        across: its width before rotation.
-        up: its height before rotation.
-        turns: clockwise quarter turns, 0 to 3.
-    """
-
-    left: float
-    bottom: float
-    across: float
-    up: float
-    turns: int
-
-    @property
-    def width(self) -> float:
-        """Width after rotation."""
-        return self.up if self.turns % 2 else self.across
-
-    @property
-    def height(self) -> float:
-        """Height after rotation."""
-        return self.across if self.turns % 2 else self.up
-
-    def boxes(self, rects: Boxes) -> Boxes:
-        """``x0, y0, x1, y1`` of rectangles given as left, top, right, bottom in its coordinates."""
-        x0, x1 = rects[:, 0] - self.left, rects[:, 2] - self.left
-        y0, y1 = rects[:, 3] - self.bottom, rects[:, 1] - self.bottom
-        turned = {
-            0: (x0, self.up - y1, x1, self.up - y0),
-            1: (y0, x0, y1, x1),
-            2: (self.across - x1, y0, self.across - x0, y1),
-            3: (self.up - y1, self.across - x1, self.up - y0, self.across - x0),
-        }
-        return np.stack(turned[self.turns], axis=1).astype(np.float32)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Line:
-    """One line of text.
-
-    Attributes:
-        page: 1-based page number.
-        text: its characters.
-        boxes: shape (characters, 4); NaN for characters that the page does not draw.
-        size: size of its type in points.
-        x0, y0, x1, y1: the rectangle around it.
-        broken: True when it ends in a hyphen inside a word.
-    """
-
-    page: int
+    number: int
     text: str
+    codes: Codes
     boxes: Boxes
-    size: float
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-    broken: bool = False
-
-    @property
-    def middle(self) -> float:
-        """Height of its middle, from the top of the page."""
-        return (self.y0 + self.y1) / 2
+    sources: Codes
+    pieces: list[Piece] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class PageLines:
-    """The lines of one page in reading order, and how many characters stand for nothing known."""
-
-    frame: Frame
-    lines: list[Line] = field(default_factory=list)
-    characters: int = 0
-    unmapped: int = 0
-
-
-def read_page(page: pdfium.FPDF_PAGE, number: int) -> PageLines:
-    """The lines of a loaded page; none when it has no text.
+def read_page(page: pdfium.FPDF_PAGE, number: int, reader: CharacterReader) -> PageLines:
+    """The lines of a loaded page in reading order; none when it has no text.
 
     Args:
         page: pdfium's page handle.
         number: 1-based page number.
+        reader: memory for characters.
     """
     found = PageLines(_frame(page))
     text_page = pdfium.FPDFText_LoadPage(page)
     if not text_page:
         return found
     try:
-        for line in _drawn_lines(text_page, found, number):
-            if found.lines and _goes_on(found.lines[-1], line):
-                found.lines[-1] = _joined(found.lines[-1], line)
-            else:
-                found.lines.append(line)
+        drawn = _drawn(text_page, found, number, reader)
+        _add_pieces(drawn, reader, c_void_p(cast(text_page, c_void_p).value))
     finally:
         pdfium.FPDFText_ClosePage(text_page)
+    found.lines = list(_lines(drawn))
     return found
 
 
@@ -155,37 +86,24 @@ def _frame(page: pdfium.FPDF_PAGE) -> Frame:
     return Frame(box.left, box.bottom, across, up, pdfium.FPDFPage_GetRotation(page) % 4)
 
 
-def _drawn_lines(text_page: pdfium.FPDF_TEXTPAGE, found: PageLines, number: int) -> Iterator[Line]:
-    codes, rects = _characters(text_page)
-    sources = np.arange(len(codes))
-    codes, sources = _whole_characters(codes, sources)
+def _drawn(
+    text_page: pdfium.FPDF_TEXTPAGE, found: PageLines, number: int, reader: CharacterReader
+) -> _Page:
+    codes, rects = reader.read(text_page)
+    codes, sources = whole_characters(codes, np.arange(len(codes)))
     codes, sources = _drawn_once(text_page, codes, sources, rects)
-    codes[codes > 0x10FFFF] = _REPLACEMENT
-    kinds = _KINDS_OF_CODE[np.minimum(codes, len(_KINDS_OF_CODE) - 1)]
-    unmapped = kinds == _UNKNOWN
+    codes[codes > 0x10FFFF] = REPLACEMENT
+    unmapped = _KINDS_OF_CODE[np.minimum(codes, len(_KINDS_OF_CODE) - 1)] == _UNKNOWN
     found.characters, found.unmapped = len(codes), int(unmapped.sum())
-    codes[unmapped] = _REPLACEMENT
-    boxes = found.frame.boxes(rects[sources])
-    page_text = codes.astype("<u4").tobytes().decode("utf-32-le")
-    start = 0
-    for end in [*np.flatnonzero(kinds == _LINE_END).tolist(), len(codes)]:
-        broken = end < len(codes) and codes[end] == _HYPHEN_AT_LINE_END
-        text = page_text[start:end] + ("-" if broken else "")
-        if text.strip():
-            lead, stop = len(text) - len(text.lstrip()), len(text.rstrip())
-            first = int(sources[start + lead])
-            size = _type_size(text_page, first)
-            inked = boxes[start + lead : start + stop]
-            yield _line(number, text[lead:stop], inked, size, broken=bool(broken))
-        start = end + 1
+    codes[unmapped] = REPLACEMENT
+    shown = np.where(codes == HYPHEN_AT_LINE_END, ord("-"), codes)
+    text = shown.astype("<u4").tobytes().decode("utf-32-le")
+    return _Page(number, text, codes, found.frame.boxes(rects[sources]), sources)
 
 
 def _drawn_once(
-    text_page: pdfium.FPDF_TEXTPAGE,
-    codes: NDArray[np.int64],
-    sources: NDArray[np.int64],
-    rects: Boxes,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    text_page: pdfium.FPDF_TEXTPAGE, codes: Codes, sources: Codes, rects: Boxes
+) -> tuple[Codes, Codes]:
     """Characters that are drawn twice on the same spot, to look bold, kept once.
 
     And Arabic ligatures of lam and alef put into the order of writing: pdfium turns the two letters of
@@ -193,17 +111,19 @@ def _drawn_once(
     """
     if len(codes) < 2:
         return codes, sources
-    places = rects[sources]
-    moved = np.abs(places[1:] - places[:-1])
-    width = places[:-1, 2] - places[:-1, 0]
-    near = np.all(moved < 0.2 * width[:, None], axis=1)
-    alefs = near & _IS_ALEF[np.minimum(codes[:-1], len(_IS_ALEF) - 1)] & (codes[1:] == _LAM)
-    swapped = np.flatnonzero(alefs)
+    places = rects[sources] if len(sources) != len(rects) else rects
+    left = places[:, 0]
+    near = np.flatnonzero(np.abs(left[1:] - left[:-1]) < 0.2 * (places[:-1, 2] - left[:-1]))
+    if not len(near):
+        return codes, sources
+    moved = np.abs(places[near + 1] - places[near]).max(axis=1)
+    near = near[moved < 0.2 * (places[near, 2] - left[near])]
+    first, second = codes[near], codes[near + 1]
+    swapped = near[_IS_ALEF[np.minimum(first, len(_IS_ALEF) - 1)] & (second == _LAM)]
     codes[swapped], codes[swapped + 1] = codes[swapped + 1], codes[swapped]
-    alike = near & (codes[1:] == codes[:-1]) & (codes[1:] > 0x20)
     again = [
         place + 1
-        for place in np.flatnonzero(alike).tolist()
+        for place in near[(first == second) & (first > 0x20)].tolist()
         if not _same_glyph(text_page, int(sources[place]), int(sources[place + 1]))
     ]
     return np.delete(codes, again), np.delete(sources, again)
@@ -218,83 +138,134 @@ def _same_glyph(text_page: pdfium.FPDF_TEXTPAGE, first: int, second: int) -> boo
     return objects[0] == objects[1]
 
 
-def _characters(text_page: pdfium.FPDF_TEXTPAGE) -> tuple[NDArray[np.int64], Boxes]:
-    """Code and rectangle (left, top, right, bottom) of every character; NaN without a rectangle."""
-    count = max(pdfium.FPDFText_CountChars(text_page), 0)
-    page = cast(text_page, c_void_p).value
-    indices = range(count)
-    codes = np.fromiter(map(_code_of, repeat(page), indices), dtype=np.int64, count=count)
-    rects = np.full((count, 4), np.nan, dtype=np.float32)
-    places = range(rects.ctypes.data, rects.ctypes.data + 16 * count, 16) if count else ()
-    given = np.fromiter(map(_loose_box, repeat(page), indices, places), dtype=np.bool_, count=count)
-    rects[~given] = np.nan
-    empty = ~((rects[:, 2] > rects[:, 0]) & (rects[:, 1] > rects[:, 3]))
-    rects[empty] = np.nan
-    for index in np.flatnonzero(empty).tolist():
-        if codes[index] > 0x20:
-            rects[index] = _tight_rect(text_page, index)
-    return codes, rects
-
-
-def _tight_rect(text_page: pdfium.FPDF_TEXTPAGE, index: int) -> tuple[float, ...]:
-    left, right, bottom, top = (c_double() for _ in range(4))
-    given = pdfium.FPDFText_GetCharBox(
-        text_page, index, byref(left), byref(right), byref(bottom), byref(top)
+def _add_pieces(drawn: _Page, reader: CharacterReader, text_page: c_void_p) -> None:
+    codes, boxes = drawn.codes, drawn.boxes
+    broken = codes == HYPHEN_AT_LINE_END
+    ends = broken | (codes == 0x0A) | (codes == 0x0D)
+    kinds = _KINDS_OF_CODE[np.minimum(codes, len(_KINDS_OF_CODE) - 1)]
+    inked = np.flatnonzero((kinds != _BLANK) & (codes != 0x0A) & (codes != 0x0D))
+    if not len(inked):
+        return
+    lines = (np.cumsum(ends) - ends)[inked]
+    new_line = lines[1:] != lines[:-1]
+    wide = _wide_gaps(boxes[inked]) & ~new_line
+    cuts = np.flatnonzero(new_line | wide)
+    starts = inked[np.concatenate([[0], cuts + 1])]
+    last = inked[np.concatenate([cuts, [len(inked) - 1]])]
+    soft = np.concatenate([[False], wide[cuts]])
+    corners = _rectangles(boxes, starts, last + 1)
+    sources = drawn.sources[starts].tolist()
+    rows = zip(
+        starts.tolist(),
+        (last + 1).tolist(),
+        corners,
+        soft.tolist(),
+        broken[last].tolist(),
+        sources,
+        strict=True,
     )
-    if not given or right.value <= left.value or top.value <= bottom.value:
-        return (math.nan,) * 4
-    return left.value, top.value, right.value, bottom.value
+    for start, stop, (x0, y0, x1, y1), is_soft, is_broken, source in rows:
+        size = reader.type_size(text_page, source)
+        is_broken = is_broken or drawn.text[stop - 1] in _HYPHENS  # noqa: PLW2901 - completed here
+        drawn.pieces.append(Piece(start, stop, x0, y0, x1, y1, size, is_broken, is_soft))
 
 
-def _whole_characters(
-    codes: NDArray[np.int64], sources: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Halves of characters beyond U+FFFF put together; halves without their other replaced."""
-    high = (codes >= 0xD800) & (codes < 0xDC00)
-    low = (codes >= 0xDC00) & (codes < 0xE000)
-    if not high.any() and not low.any():
-        return codes, sources
-    pairs = np.flatnonzero(high[:-1] & low[1:])
-    whole = 0x10000 + ((codes[pairs] - 0xD800) << 10) + (codes[pairs + 1] - 0xDC00)
-    codes[high | low] = _REPLACEMENT
-    codes[pairs] = whole
-    return np.delete(codes, pairs + 1), np.delete(sources, pairs + 1)
+def _wide_gaps(boxes: Boxes) -> NDArray[np.bool_]:
+    """Between which neighbours on a line there is room for more than a word space."""
+    heights = boxes[:-1, 3] - boxes[:-1, 1]
+    with np.errstate(invalid="ignore"):
+        after = boxes[1:, 0] - boxes[:-1, 2]
+        before = boxes[:-1, 0] - boxes[1:, 2]
+        wide: NDArray[np.bool_] = np.maximum(after, before) > _WIDE * heights
+    return wide
 
 
-def _line(number: int, text: str, boxes: Boxes, size: float, *, broken: bool) -> Line:
-    inked = boxes[~np.isnan(boxes[:, 0])]
-    if len(inked):
-        x0, y0 = inked[:, :2].min(axis=0).tolist()
-        x1, y1 = inked[:, 2:].max(axis=0).tolist()
-    else:
-        x0 = y0 = x1 = y1 = 0.0
-    return Line(number, text, boxes, size, x0, y0, x1, y1, broken or text.endswith(_HYPHENS))
+def _rectangles(boxes: Boxes, starts: Codes, stops: Codes) -> list[list[float]]:
+    """Around each span of characters; zeros where none of them has a box."""
+    bounds = np.stack([starts, stops], axis=1).ravel()
+    padded = np.concatenate([boxes, np.full((1, 4), np.nan, dtype=np.float32)])
+    low = np.fmin.reduceat(padded[:, :2], bounds, axis=0)[::2]
+    high = np.fmax.reduceat(padded[:, 2:], bounds, axis=0)[::2]
+    found: list[list[float]] = np.nan_to_num(np.concatenate([low, high], axis=1)).tolist()
+    return found
 
 
-def _goes_on(above: Line, line: Line) -> bool:
+def _lines(drawn: _Page) -> Iterator[Line]:
+    """The page's lines in reading order, columns apart and rows of tables marked."""
+    columns = columns_of(drawn.pieces, drawn.codes)
+    runs = list(_runs(columns))
+    tables = mark_tables(runs, drawn.text)
+    for run, table in zip(runs, tables, strict=True):
+        yield _line(drawn, run, table)
+
+
+def _runs(columns: Columns) -> Iterator[list[Piece]]:
+    """Pieces that stand on one line of one column."""
+    run: list[Piece] = []
+    before = 0
+    for piece, column in columns.placed:
+        if run and column == before and (_follows(run[-1], piece) or _goes_on(run[-1], piece)):
+            run.append(piece)
+        else:
+            if run:
+                yield run
+            run = [piece]
+        before = column
+    if run:
+        yield run
+
+
+def _follows(above: Piece, piece: Piece) -> bool:
+    """Whether the two are one line as drawn, cut at a wide gap."""
+    return piece.soft and piece.before is above
+
+
+def _goes_on(above: Piece, piece: Piece) -> bool:
     """Whether a piece stands right behind another on the same line, as exponents do."""
-    if max(above.y1 - above.y0, line.y1 - line.y0) > _TALLEST * max(above.size, line.size):
+    size = max(piece.size, above.size)
+    if above.broken or not -0.3 * size < piece.x0 - above.x1 < _WIDEST_GAP * size:
         return False
-    overlap = min(above.y1, line.y1) - max(above.y0, line.y0)
-    shorter = min(above.y1 - above.y0, line.y1 - line.y0)
-    size = max(above.size, line.size)
-    gap = line.x0 - above.x1
-    return not above.broken and overlap > 0.5 * shorter and -0.3 * size < gap < _WIDEST_GAP * size
+    height, other = above.y1 - above.y0, piece.y1 - piece.y0
+    overlap = min(above.y1, piece.y1) - max(above.y0, piece.y0)
+    return overlap > 0.5 * min(height, other) and max(height, other) <= _TALLEST * size
 
 
-def _joined(above: Line, line: Line) -> Line:
-    space = " " if line.x0 - above.x1 > _SPACE * max(above.size, line.size) else ""
-    between = np.full((len(space), 4), np.nan, dtype=np.float32)
-    text = above.text + space + line.text
-    boxes = np.concatenate([above.boxes, between, line.boxes])
-    size = max(above.size, line.size)
-    return _line(above.page, text, boxes, size, broken=line.broken)
+def _line(drawn: _Page, run: Sequence[Piece], table: tuple[int, frozenset[int]]) -> Line:
+    number, cuts = table
+    if len(run) == 1:
+        (one,) = run
+        text, boxes = drawn.text[one.start : one.stop], drawn.boxes[one.start : one.stop]
+        corners = one.x0, one.y0, one.x1, one.y1
+        return Line(drawn.number, text, boxes, one.size, *corners, one.broken, number)
+    text, boxes = _joined(drawn, run, cuts)
+    return Line(
+        drawn.number,
+        text,
+        boxes,
+        max(piece.size for piece in run),
+        min(piece.x0 for piece in run),
+        min(piece.y0 for piece in run),
+        max(piece.x1 for piece in run),
+        max(piece.y1 for piece in run),
+        run[-1].broken,
+        number,
+    )
 
 
-def _type_size(text_page: pdfium.FPDF_TEXTPAGE, index: int) -> float:
-    """Size of the type as drawn: the font's size may be 1 and the matrix do the rest."""
-    matrix = pdfium.FS_MATRIX()
-    scale = 1.0
-    if pdfium.FPDFText_GetMatrix(text_page, index, byref(matrix)):
-        scale = math.hypot(matrix.c, matrix.d)
-    return round(float(pdfium.FPDFText_GetFontSize(text_page, index)) * scale, 1)
+def _joined(drawn: _Page, run: Sequence[Piece], cuts: frozenset[int]) -> tuple[str, Boxes]:
+    """Text and boxes of pieces on one line: as drawn, a tab between the cells of a table."""
+    texts, boxes = [], []
+    for index, piece in enumerate(run):
+        if index:
+            above = run[index - 1]
+            texts.append("\t" if index in cuts else _between(drawn, above, piece))
+            boxes.append(np.full((len(texts[-1]), 4), np.nan, dtype=np.float32))
+        texts.append(drawn.text[piece.start : piece.stop])
+        boxes.append(drawn.boxes[piece.start : piece.stop])
+    return "".join(texts), np.concatenate(boxes)
+
+
+def _between(drawn: _Page, above: Piece, piece: Piece) -> str:
+    if piece.soft and piece.before is above:
+        return drawn.text[above.stop : piece.start] or " "
+    return " " if piece.x0 - above.x1 > _SPACE * max(above.size, piece.size) else ""
