@@ -136,10 +136,21 @@ chunk_terms = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 70_000
 
 @given(st.lists(chunk_terms, min_size=1, max_size=12))
 def test_postings_hold_what_chunks_hold(chunks: list[dict[str, int]]) -> None:
-    blobs = [encode_terms(terms) for terms in chunks]
+    blobs = encode_terms(chunks)
     postings = invert(*decode_terms([b[0] for b in blobs], [b[1] for b in blobs]))
     for term in "abcdefghx":
         rows, counts = postings.of(hash_of(term))
         found = list(zip(rows.tolist(), counts.tolist(), strict=True))
         assert found == [(row, t[term]) for row, t in enumerate(chunks) if term in t]
     assert (np.diff(postings.terms.astype(object)) > 0).all()
+
+
+@given(st.lists(chunk_terms, max_size=12))
+def test_terms_with_the_same_hash_are_counted_as_one(chunks: list[dict[str, int]]) -> None:
+    blobs = encode_terms(chunks, lambda term: ord(term) // 3)
+    for terms, (held, often) in zip(chunks, blobs, strict=True):
+        expected: dict[int, int] = {}
+        for term, count in terms.items():
+            expected[ord(term) // 3] = expected.get(ord(term) // 3, 0) + count
+        found = zip(np.frombuffer(held, "<u8"), np.frombuffer(often, "<u4"), strict=True)
+        assert [(int(number), int(count)) for number, count in found] == sorted(expected.items())

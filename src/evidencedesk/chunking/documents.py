@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -81,7 +82,12 @@ def default_options(strategy: str) -> dict[str, int]:
     Raises:
         ChunkingError: ``unknown_strategy``, listing those there are.
     """
-    parameters = inspect.signature(_strategy(strategy)).parameters.values()
+    return dict(_defaults(_strategy(strategy)))
+
+
+@cache
+def _defaults(strategy: Strategy) -> Mapping[str, int]:
+    parameters = inspect.signature(strategy).parameters.values()
     return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
 
 

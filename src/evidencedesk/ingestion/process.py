@@ -71,6 +71,7 @@ class ChildProcess:
             start_new_session=True,
             bufsize=0,
         )
+        self._let_be_polled()
         self._started = False
         self._peak_at_start = 0
         try:
@@ -79,6 +80,12 @@ class ChildProcess:
         finally:
             if not self._started:
                 self.kill()
+
+    def _let_be_polled(self) -> None:
+        """Have our ends of the pipes say that they would block, so that waiting has an end."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            os.set_blocking(pipe.fileno(), False)
 
     def _greet(self) -> None:
         hello = pack({**asdict(self._limits), "parent": os.getpid()})
@@ -134,9 +141,10 @@ class ChildProcess:
 
     def _send(self, pipe: int, request: memoryview, deadline: float) -> None:
         while request:
-            self._wait(pipe, select.POLLOUT, deadline)
             try:
-                request = request[os.write(pipe, request[: select.PIPE_BUF]) :]
+                request = request[os.write(pipe, request) :]
+            except BlockingIOError:
+                self._wait(pipe, select.POLLOUT, deadline)
             except BrokenPipeError:
                 raise self._lost() from None
 
@@ -147,8 +155,11 @@ class ChildProcess:
 
         def read(size: int) -> bytes:
             while len(buffer) < size:
-                self._wait(pipe, select.POLLIN, deadline)
-                received = os.read(pipe, _READ_SIZE)
+                try:
+                    received = os.read(pipe, _READ_SIZE)
+                except BlockingIOError:
+                    self._wait(pipe, select.POLLIN, deadline)
+                    continue
                 if not received:
                     raise self._lost()
                 buffer.extend(received)

@@ -122,9 +122,9 @@ def ingest_files(
 
     Members of archives, mailboxes and messages are files too; they follow a little after the file
     that holds them. An archive as such has no outcome, unless it cannot be opened. Files are read
-    ahead in one thread (a child process parses meanwhile), embedded in batches of a few documents and
-    written in one transaction per document. When it is interrupted, all that was
-    given is in the index and the rest is as it was.
+    ahead in one thread (a child process parses meanwhile), embedded and written in batches of a
+    few documents, each of them whole. When it is interrupted, all that was given is in the index
+    and the rest is as it was.
     """
     library = Library(indexing.writer.records(reading.defaults.tenant))
     batch: list[_Planned | Outcome] = []
@@ -297,8 +297,12 @@ def _size(planned: _Planned | Outcome) -> int:
 def _write(batch: Sequence[_Planned | Outcome], indexing: Indexing) -> Iterator[Outcome]:
     planned = [each for each in batch if isinstance(each, _Planned)]
     embedded = iter(_embedded(planned, indexing))
-    for each in batch:
-        yield each if isinstance(each, Outcome) else _carry_out(each, next(embedded), indexing)
+    with indexing.writer.together():
+        outcomes = [
+            each if isinstance(each, Outcome) else _carry_out(each, next(embedded), indexing)
+            for each in batch
+        ]
+    yield from outcomes
 
 
 def _embedded(

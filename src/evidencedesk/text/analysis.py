@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
@@ -62,7 +63,12 @@ def terms(text: str, lang: str) -> list[str]:
         text: any text.
         lang: BCP 47 language; one without a stemmer, or ``und``, leaves words as they stand.
     """
-    return [*map(_stems(_algorithm(lang)).__getitem__, words(text))]
+    return stems_of(words(text), lang)
+
+
+def stems_of(folded: Iterable[str], lang: str) -> list[str]:
+    """The terms of words that :func:`words` gave, in their order."""
+    return [*map(_stems(_algorithm(lang)).__getitem__, folded)]
 
 
 def words(text: str) -> list[str]:
@@ -93,13 +99,17 @@ def document_terms(
     character finds them.
     """
     place = heading if isinstance(heading, str) else "\n".join(heading)
-    counts: dict[str, int] = {}
-    for part, weight in ((title, TITLE_WEIGHT), (place, 1), (context, 1), (text, 1)):
-        for term in terms(part + _rejoined(part), lang):
+    counts = dict(Counter(_counted(text, lang)))
+    for part, weight in ((title, TITLE_WEIGHT), (place, 1), (context, 1)):
+        for term in _counted(part, lang) if part else ():
             counts[term] = counts.get(term, 0) + weight
-        for character in () if part.isascii() else _lone_characters().findall(_fold(part)):
-            counts[character] = counts.get(character, 0) + weight
     return counts
+
+
+def _counted(part: str, lang: str) -> list[str]:
+    """What is counted of one part: its terms, and its single Han and Hangul characters."""
+    found = terms(part + _rejoined(part), lang)
+    return found if part.isascii() else found + _lone_characters().findall(_fold(part))
 
 
 def _rejoined(part: str) -> str:

@@ -44,11 +44,12 @@ def insert_chunks(
     )
     vectors = [(slot, c, c.vector) for slot, c in numbered if c.vector is not None]
     coded = _codes_of([(slot, _checked(vector, embedding)) for slot, _, vector in vectors])
+    terms = encode_terms([c.terms for c in chunks])
     connection.executemany(
         "INSERT INTO features VALUES (?, ?, ?, ?, ?, ?)",
         (
-            (slot, sum(c.terms.values()), *encode_terms(c.terms), *coded.get(slot, (b"", 0.0)))
-            for slot, c in numbered
+            (slot, sum(c.terms.values()), *encoded, *coded.get(slot, (b"", 0.0)))
+            for (slot, c), encoded in zip(numbered, terms, strict=True)
         ),
     )
     connection.executemany(

@@ -7,6 +7,7 @@ import struct
 import zlib
 from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from evidencedesk.model import (
@@ -132,6 +133,7 @@ def encode_chunking(chunking: ChunkingSettings) -> str:
     return json.dumps(asdict(chunking))
 
 
+@lru_cache(maxsize=16)
 def decode_generation(row: tuple[int, str, str | None, str, str, str]) -> Generation:
     """A generation from its row: id, state, embedding, chunking, normalisation, time."""
     number, state, embedding, chunking, normalisation, at = row

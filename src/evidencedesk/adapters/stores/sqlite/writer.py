@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from evidencedesk.adapters.stores.sqlite import generations, rows
 from evidencedesk.adapters.stores.sqlite.codecs import (
@@ -12,7 +13,7 @@ from evidencedesk.adapters.stores.sqlite.codecs import (
     encode_entry,
 )
 from evidencedesk.adapters.stores.sqlite.compaction import compact, tail_of
-from evidencedesk.adapters.stores.sqlite.connections import Files, transaction
+from evidencedesk.adapters.stores.sqlite.connections import Files, begin, transaction
 from evidencedesk.adapters.stores.sqlite.receipt_rows import blank_document
 from evidencedesk.adapters.stores.sqlite.stored import StoredDocuments
 from evidencedesk.errors import IndexingError
@@ -43,6 +44,45 @@ class SQLiteWriter(StoredDocuments):
         self._clock = clock
         self._runtime = runtime
         self._compact_after = compact_after
+        self._shared = False
+        self._durable = False
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """See ``protocols.Writer.together``."""
+        self._shared = True
+        try:
+            yield
+            self._end()
+        finally:
+            self._shared = False
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        self._compact_if_long()
+
+    @contextmanager
+    def _transaction(self, *, durable: bool = True) -> Iterator[None]:
+        """A transaction of its own, or inside :meth:`together` a part of the one that is open."""
+        if not self._shared:
+            with transaction(self._connection, durable=durable):
+                yield
+            return
+        if durable and not self._durable:
+            self._end()
+        if not self._connection.in_transaction:
+            begin(self._connection, durable=durable)
+            self._durable = durable
+        whole = False
+        try:
+            yield
+            whole = True
+        finally:
+            if not whole and self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+    def _end(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("COMMIT")
 
     def replace_document(
         self,
@@ -57,7 +97,7 @@ class SQLiteWriter(StoredDocuments):
             IndexingError: ``generations_differ`` when ``chunks`` are not for exactly the live ones.
         """
         durable = replaces is not None or rows.rights_change(self._connection, document)
-        with transaction(self._connection, durable=durable):
+        with self._transaction(durable=durable):
             live = self._matching_generations(chunks)
             sequence = rows.next_sequence(self._connection)
             former = replaces and rows.find_document(self._connection, document.tenant, replaces)
@@ -73,7 +113,7 @@ class SQLiteWriter(StoredDocuments):
         Raises:
             IndexingError: ``document_missing``, or ``text_differs`` when the text is another one.
         """
-        with transaction(self._connection):
+        with self._transaction():
             doc = self._doc(document.tenant, document.id)
             stored = self.record(document.tenant, document.id)
             if stored is None or stored.content_hash != document.content_hash:
@@ -97,7 +137,7 @@ class SQLiteWriter(StoredDocuments):
         Raises:
             IndexingError: ``document_missing`` or ``generation_missing``.
         """
-        with transaction(self._connection, durable=False):
+        with self._transaction(durable=False):
             doc = self._doc(tenant, document_id)
             live = {number: self._generation(number) for number in chunks}
             if all(self._cut_from_stored(tenant, document_id, cut) for cut in chunks.values()):
@@ -106,7 +146,7 @@ class SQLiteWriter(StoredDocuments):
 
     def remove_document(self, tenant: str, document_id: str) -> bool:
         """See ``protocols.Writer.remove_document``."""
-        with transaction(self._connection):
+        with self._transaction():
             doc = rows.find_document(self._connection, tenant, document_id)
             if doc is None:
                 return False
@@ -116,7 +156,7 @@ class SQLiteWriter(StoredDocuments):
 
     def append_log(self, entries: Sequence[LogEntry]) -> None:
         """See ``protocols.Writer.append_log``; who may see the document may see the entry."""
-        with transaction(self._connection, durable=False):
+        with self._transaction(durable=False):
             self._connection.executemany(
                 "INSERT INTO log (tenant, document_id, entry, class) VALUES (?1, ?2, ?3, coalesce("
                 "(SELECT class FROM documents WHERE tenant = ?1 AND id = ?2), "
@@ -129,7 +169,7 @@ class SQLiteWriter(StoredDocuments):
         self, embedding: EmbeddingSpec | None, chunking: ChunkingSettings, normalisation: str
     ) -> Generation:
         """See ``protocols.Writer.begin_generation``."""
-        with transaction(self._connection):
+        with self._transaction():
             generations.refuse_second_building(self._connection)
             rows.next_sequence(self._connection)
             return generations.add_generation(
@@ -150,7 +190,7 @@ class SQLiteWriter(StoredDocuments):
         Raises:
             IndexingError: ``generation_missing``.
         """
-        with transaction(self._connection, durable=False):
+        with self._transaction(durable=False):
             doc = rows.find_document(self._connection, tenant, document_id)
             live = {generation: self._generation(generation)}
             placed = doc is not None and rows.is_placed(self._connection, generation, doc)
@@ -167,7 +207,7 @@ class SQLiteWriter(StoredDocuments):
         Raises:
             IndexingError: ``generation_missing`` or ``generation_incomplete``.
         """
-        with transaction(self._connection):
+        with self._transaction():
             rows.next_sequence(self._connection)
             generations.activate(self._connection, generation)
 
@@ -177,10 +217,11 @@ class SQLiteWriter(StoredDocuments):
         Raises:
             IndexingError: ``generation_missing`` or ``generation_active``.
         """
-        with transaction(self._connection):
+        with self._transaction():
             generations.refuse_active(self._connection, generation)
             rows.next_sequence(self._connection)
             generations.drop_generation(self._connection, generation)
+        self._end()
         compact(self._connection, self._files)
 
     def set_embedding(self, generation: int, embedding: EmbeddingSpec) -> None:
@@ -189,7 +230,7 @@ class SQLiteWriter(StoredDocuments):
         Raises:
             IndexingError: ``generation_missing``.
         """
-        with transaction(self._connection):
+        with self._transaction():
             self._generation(generation)
             rows.next_sequence(self._connection)
             self._connection.execute(
@@ -240,5 +281,5 @@ class SQLiteWriter(StoredDocuments):
         return doc
 
     def _compact_if_long(self) -> None:
-        if tail_of(self._connection) >= self._compact_after:
+        if not self._shared and tail_of(self._connection) >= self._compact_after:
             compact(self._connection, self._files, tail=self._compact_after)
