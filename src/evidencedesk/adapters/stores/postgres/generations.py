@@ -1,0 +1,151 @@
+"""Generations: rows of the table, and the steps from one to the next. Called in a transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+from evidencedesk.adapters.stores.postgres.connections import Connection
+from evidencedesk.adapters.stores.sqlite.codecs import (
+    decode_generation,
+    encode_chunking,
+    encode_embedding,
+    encode_time,
+)
+from evidencedesk.errors import IndexingError
+from evidencedesk.model import ChunkingSettings, EmbeddingSpec, Generation
+
+_COLUMNS = "SELECT id, state, embedding, chunking, normalisation, created_at FROM generations"
+
+_DELETE_GENERATION = (
+    "DELETE FROM chunks USING placements WHERE chunks.doc = placements.doc AND generation = %s "
+    "AND slot BETWEEN place << 20 AND (place << 20) + chunks",
+    "DELETE FROM vectors WHERE generation = %s",
+    "DELETE FROM postings WHERE generation = %s",
+    "DELETE FROM placements WHERE generation = %s",
+    "DELETE FROM generations WHERE id = %s",
+)
+
+
+def share(connection: Connection) -> None:
+    """Until the end of the transaction, let nobody begin, switch or drop a generation."""
+    connection.execute("LOCK TABLE generations IN ROW SHARE MODE")
+
+
+def hold(connection: Connection) -> None:
+    """Until the end of the transaction, let nobody write documents or change generations."""
+    connection.execute("LOCK TABLE generations IN EXCLUSIVE MODE")
+
+
+def read_generations(connection: Connection) -> tuple[Generation, ...]:
+    """All generations, by id."""
+    rows = connection.execute(_COLUMNS + " ORDER BY id").fetchall()
+    return tuple(decode_generation(row) for row in rows)
+
+
+def read_generation(connection: Connection, number: int | None) -> Generation:
+    """One generation, or the active one.
+
+    Raises:
+        IndexingError: ``generation_missing``.
+    """
+    rows = connection.execute(
+        _COLUMNS + " WHERE coalesce(id = %s::integer, state = 'active')", (number,)
+    ).fetchall()
+    if not rows:
+        known = ", ".join(str(generation.id) for generation in read_generations(connection))
+        raise IndexingError(
+            f"There is no generation {number}; there are {known}.",
+            code="generation_missing",
+            hint="Read the generations again; another process may have switched them.",
+        )
+    return decode_generation(rows[0])
+
+
+def add_generation(
+    connection: Connection,
+    state: str,
+    embedding: EmbeddingSpec | None,
+    chunking: ChunkingSettings,
+    *,
+    normalisation: str,
+    now: datetime,
+    runtime: Mapping[str, str],
+) -> Generation:
+    """A new generation."""
+    row = connection.execute(
+        "INSERT INTO generations "
+        "(state, embedding, chunking, normalisation, created_at, runtime) "
+        "VALUES (%s, %s, %s, %s, %s, %s) RETURNING id",
+        (
+            state,
+            encode_embedding(embedding),
+            encode_chunking(chunking),
+            normalisation,
+            encode_time(now),
+            json.dumps(dict(runtime)),
+        ),
+    ).fetchone()
+    assert row is not None
+    return read_generation(connection, row[0])
+
+
+def refuse_second_building(connection: Connection) -> None:
+    """Only one generation is built at a time.
+
+    Raises:
+        IndexingError: ``generation_exists``.
+    """
+    building = [g.id for g in read_generations(connection) if g.state == "building"]
+    if building:
+        raise IndexingError(
+            f"Generation {building[0]} is being built already.",
+            code="generation_exists",
+            hint="Finish it with `evidencedesk reindex`, or drop it with `reindex --discard`.",
+        )
+
+
+def activate(connection: Connection, number: int) -> None:
+    """Make a generation the active one.
+
+    Raises:
+        IndexingError: ``generation_missing``, or ``generation_incomplete`` when documents were not
+            put into it.
+    """
+    read_generation(connection, number)
+    row = connection.execute(
+        "SELECT count(*) FROM documents WHERE NOT EXISTS (SELECT FROM placements "
+        "WHERE placements.doc = documents.doc AND generation = %s)",
+        (number,),
+    ).fetchone()
+    if row and row[0]:
+        raise IndexingError(
+            f"Generation {number} lacks {row[0]} documents.",
+            code="generation_incomplete",
+            hint="Run `evidencedesk reindex` again; it goes on where it stopped.",
+        )
+    connection.execute(
+        "UPDATE generations SET state = 'previous' WHERE state = 'active' AND id <> %s", (number,)
+    )
+    connection.execute("UPDATE generations SET state = 'active' WHERE id = %s", (number,))
+
+
+def refuse_active(connection: Connection, number: int) -> None:
+    """The active generation is not dropped.
+
+    Raises:
+        IndexingError: ``generation_missing`` or ``generation_active``.
+    """
+    if read_generation(connection, number).state == "active":
+        raise IndexingError(
+            f"Generation {number} is active.",
+            code="generation_active",
+            hint="Switch to another one first.",
+        )
+
+
+def drop_generation(connection: Connection, number: int) -> None:
+    """Remove a generation with its chunks, vectors and postings."""
+    for statement in _DELETE_GENERATION:
+        connection.execute(statement, (number,))

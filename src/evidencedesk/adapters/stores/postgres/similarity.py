@@ -1,0 +1,91 @@
+"""Cosines of every visible chunk, their moments, and the nearest: computed by the server.
+
+Vectors are int8 codes with a scale, held as pgvector's ``halfvec``, in which integers to 2,048 are
+exact. Products of codes are integers, and exact in pgvector's 32-bit sums up to 1,040 dimensions
+whatever the codes (of unit vectors, far beyond). So a chunk's approximate cosine is the same to the
+bit as in the embedded store, whatever other chunks there are and whichever worker computes it, and
+so are mean and deviation, which are summed in fixed point (``adapters.stores.sqlite.moments``).
+
+``(codes <#> question) + 0`` would be the form that no index answers; asking for every product does
+the same. An index that answers approximately loses rows under a filter (recall .45 to .85 measured).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidencedesk.adapters.stores.postgres.connections import Connection
+from evidencedesk.adapters.stores.postgres.placing import half_vector
+from evidencedesk.adapters.stores.postgres.visible import Visible
+from evidencedesk.adapters.stores.sqlite.quantization import quantize
+
+_SUM_BITS = 62
+
+_NEAREST = """
+WITH scored AS MATERIALIZED (
+    SELECT slot, -(codes <#> %(question)s::halfvec) * scale * %(scale)s::float8 AS cosine
+    FROM vectors WHERE generation = %(generation)s AND class = ANY (%(classes)s::integer[])
+), unit AS (
+    SELECT least(%(bits)s - exponent_of(nullif(greatest(max(cosine), -min(cosine)), 0)), 1000)
+        AS shift FROM scored
+), fixed AS (
+    SELECT round(cosine * power(2::float8, shift))::bigint AS value FROM scored, unit
+)
+SELECT
+    (SELECT shift FROM unit),
+    (SELECT sum(value)::text FROM fixed),
+    (SELECT sum(value * value)::text FROM fixed),
+    (SELECT array_agg(slot) FROM (
+        SELECT slot FROM scored ORDER BY cosine DESC, slot LIMIT %(limit)s) AS nearest)
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nearest:
+    """The nearest chunks by approximate cosine, and what all cosines are like.
+
+    Attributes:
+        slots: of the nearest, ascending, int64.
+        mean: of all.
+        deviation: of all.
+    """
+
+    slots: NDArray[np.int64]
+    mean: float = 0.0
+    deviation: float = 0.0
+
+
+def nearest(
+    connection: Connection, visible: Visible, vector: NDArray[np.float32] | None, limit: int
+) -> Nearest:
+    """The ``limit`` chunks nearest to ``vector``; of equal ones the earlier."""
+    if vector is None or not visible.vectors:
+        return Nearest(np.zeros(0, np.int64))
+    codes, scales = quantize(vector[None])
+    row = connection.execute(
+        _NEAREST,
+        {
+            "question": half_vector(codes[0]),
+            "scale": float(scales[0]),
+            "generation": visible.generation,
+            "classes": visible.classes,
+            "bits": (_SUM_BITS - visible.vectors.bit_length()) // 2,
+            "limit": limit,
+        },
+    ).fetchone()
+    assert row is not None
+    shift, total, squares, slots = row
+    found = np.array(sorted(slots or ()), np.int64)
+    if shift is None:
+        return Nearest(found)
+    return Nearest(found, *_moments(shift, int(total), int(squares), visible.vectors))
+
+
+def _moments(shift: int, total: int, squares: int, count: int) -> tuple[float, float]:
+    spread = count * squares - total * total
+    mean = math.ldexp(total / count, -shift)
+    return mean, math.ldexp(math.sqrt(spread / (count * count)), -shift)

