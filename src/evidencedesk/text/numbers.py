@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 from evidencedesk.text.dates import ALSO_WORDS, MONTHS, Date, clock_time, numeric_dates
 from evidencedesk.text.number_words import (
     HALF_MORE,
     HALVES,
+    MAGNITUDES,
     NUMBER_WORDS,
     ORDINALS,
     WEAK,
@@ -80,6 +82,12 @@ _TELLING = frozenset(
     {"a", "an", *HALVES, *HALF_MORE, *NUMBER_WORDS, *ORDINALS, *MONTHS, *_CLOCK_WORDS}
 )
 
+_ARTICLES = frozenset({"a", "an"})
+_COUNTED = frozenset({"dozen", *MAGNITUDES})
+_TELLING_ALONE = _TELLING - _ARTICLES
+_ASCII_WORD = re.compile(r"[a-z]+")
+_DIGIT_OR_GERMAN = re.compile(r"\d|zig|hundert|tausend|zehn|dreissig", re.IGNORECASE)
+
 _WORDS = frozenset({"word", "other"})
 _LONG_WORD = 7
 """German compounds that name a number are at least this long."""
@@ -94,8 +102,28 @@ def quantities(text: str, *, comma_decimal: bool = False) -> Quantities:
         text: any text, in any script.
         comma_decimal: whether a comma before three digits may be a decimal mark.
     """
-    reader = _Reader(plain_spelling(text), comma_decimal=comma_decimal)
+    plain = plain_spelling(text)
+    if _tells_nothing(plain):
+        return Quantities(plain, ())
+    reader = _Reader(plain, comma_decimal=comma_decimal)
     return Quantities(reader.text, _joined_ranges(reader.text, reader.read()))
+
+
+def _tells_nothing(text: str) -> bool:
+    """Whether a text surely names no quantity: no digit, and no word that can be part of one."""
+    if not text.isascii() or _DIGIT_OR_GERMAN.search(text):
+        return False
+    words = _ASCII_WORD.findall(text.lower())
+    if not _TELLING_ALONE.isdisjoint(words):
+        return False
+    return not any(
+        word in _ARTICLES and _can_be_counted(following) for word, following in pairwise(words)
+    )
+
+
+def _can_be_counted(word: str) -> bool:
+    """Whether an article in front of ``word`` can make a number: ``a dozen``, ``an hour``."""
+    return word in _COUNTED or denominator(word) is not None or bool(units_named(word))
 
 
 class _Reader:
@@ -107,13 +135,18 @@ class _Reader:
 
     def read(self) -> list[Quantity]:
         found: list[Quantity] = []
-        position = 0
-        while match := _TOKEN.search(self.text, position):
+        position: int | None = 0
+        while position is not None:
+            position = self._read_from(position, found)
+        return found
+
+    def _read_from(self, position: int, found: list[Quantity]) -> int | None:
+        """Read on until a quantity ends elsewhere than its first token; where, or None at the end."""
+        for match in _TOKEN.finditer(self.text, position):
             kind = match.lastgroup
             if kind in _WORDS:
                 word = match[0]
                 if len(word) < _LONG_WORD and word.casefold() not in _TELLING:
-                    position = match.end()
                     continue
                 read, position = self._word(match)
                 while read and found and found[-1].start >= read[0].start:
@@ -123,7 +156,9 @@ class _Reader:
             else:
                 read, position = self._rare(match, kind)
             found.extend(read)
-        return found
+            if position != match.end():
+                return position
+        return None
 
     def _rare(self, match: re.Match[str], kind: str | None) -> _Read:
         if kind == "date":
@@ -256,6 +291,8 @@ class _Reader:
 
     def _spoken(self, match: re.Match[str]) -> _Read:
         """A number in words, with its fraction (``two thirds``, ``two and a half``) and unit."""
+        if match[0].casefold() in _ARTICLES and not self._may_count(match.end()):
+            return (), match.end()
         words, ends = self._words_from(match.start())
         spoken = spoken_number(words) if words else None
         if spoken is None:
@@ -270,6 +307,13 @@ class _Reader:
             value, end = value + Fraction(1, 2), ends[used + 2]
         weak = used == 1 and words[0] in WEAK
         return self._measured(match.start(), end, frozenset({value}), weak=weak)
+
+    def _may_count(self, end: int) -> bool:
+        """Whether the word behind an article can make it a number: ``a dozen``, ``an hour``."""
+        following = _NEXT_WORD.match(self.text, end)
+        if following is None:
+            return False
+        return _can_be_counted(following[1].casefold())
 
     def _article(self, match: re.Match[str], words: list[str], ends: list[int]) -> _Read:
         """``a third of``, ``an hour``: an article that counts one."""

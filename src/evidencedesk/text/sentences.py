@@ -26,6 +26,7 @@ _HARD = "।॥。！？｡؟۔։።፧။།"
 _CLOSERS = r"(?:[\"'”’»›)\]}*_`」』】）》〉〕]|\[\^?\w{1,4}\])*"
 _MARK = re.compile(rf"(?P<run>[{_SOFT}{_HARD}]+)(?P<closers>{_CLOSERS})")
 
+_LINE_END = re.compile("[\r\n\u2028\u2029]")
 _NEWLINE = r"(?>\r\n|\r|\n|\u2028)"
 _CUT = re.compile(
     rf"(?P<blank>{_NEWLINE}[^\S\r\n]*{_NEWLINE}|\u2029)"
@@ -79,6 +80,9 @@ def _append(spans: list[Span], text: str, start: int, end: int) -> None:
 
 def _segments(text: str) -> Iterator[tuple[int, int]]:
     """Stretches that no sentence leaves: paragraphs, list items, table rows, heading lines."""
+    if not _LINE_END.search(text):
+        yield 0, len(text)
+        return
     start = 0
     in_list = _ITEM_LINE.match(text) is not None
     for cut in _CUT.finditer(text):

@@ -28,14 +28,17 @@ _LOSS = re.compile(
 )
 _SQUEEZED = re.compile(r"[\s\-/_]+")
 _UNIT_TOKEN = re.compile(rf"{WORD}|[%‰€£¥$₹৳₩₽₺]")
+_RATE_IN_WORDS = (
+    r"\b(?:(?:per|pro|por|par|each|every|an?|je|jede[nrs]?|cada|chaque)\s+(?P<word>[^\W\d_]+)"
+    r"|(?P<adverb>hourly|daily|weekly|monthly|quarterly|yearly|annual(?:ly)?|täglich|wöchentlich"
+    r"|monatlich|jährlich|diario|mensual|anual|mensuel|annuel)\b)"
+)
 _RATE = re.compile(
-    r"(?:\b(?:per|pro|por|par|each|every|an?|je|jede[nrs]?|cada|chaque)\s+(?P<word>[^\W\d_]+)"
-    r"|(?<=[^\W\d_])\s?/\s?(?P<slash>[^\W\d_]+))"
-    r"|\b(?P<adverb>hourly|daily|weekly|monthly|quarterly|yearly|annual(?:ly)?|täglich|wöchentlich"
-    r"|monatlich|jährlich|diario|mensual|anual|mensuel|annuel)\b"
+    rf"{_RATE_IN_WORDS}|(?<=[^\W\d_])\s?/\s?(?P<slash>[^\W\d_]+)"
     r"|(?P<han>每(?:小时|天|日|周|月|年|分钟|秒))",
     re.IGNORECASE,
 )
+_SPOKEN_RATE = re.compile(_RATE_IN_WORDS, re.IGNORECASE)
 _ADVERBS = {
     "hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter",
     "yearly": "year", "annual": "year", "annually": "year", "täglich": "day",
@@ -50,7 +53,11 @@ class Present:
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self.passages = passages
-        self.found = tuple(one for passage in passages for one in passage.quantities)
+
+    @cached_property
+    def found(self) -> tuple[Quantity, ...]:
+        """The quantities, passage by passage."""
+        return tuple(one for passage in self.passages for one in passage.quantities)
 
     @cached_property
     def text(self) -> str:
@@ -93,13 +100,14 @@ def missing_amounts(claim: Quantities, present: Present) -> list[str]:
     A word that often is no number (``one``, ``first``) counts only with a unit behind it. A bound
     (``more than 1,000``) counts as there when a value that satisfies it is.
     """
-    tells_loss = _LOSS.search(claim.text) is not None
-    signless = tells_loss or present.tells_loss
+    counted = [one for one in claim.found if not one.weak]
+    if not counted:
+        return _contradicting_rates(claim.text, present)
+    signless = present.tells_loss or _LOSS.search(claim.text) is not None
     missing = [
         one.written
-        for one in claim.found
-        if not one.weak
-        and not _is_there(one, present, signless=signless)
+        for one in counted
+        if not _is_there(one, present, signless=signless)
         and not bound_holds(claim.text, one, present.found, present.text)
     ]
     return missing or _contradicting_rates(claim.text, present)
@@ -266,15 +274,17 @@ def _contradicting_rates(claim: str, present: Present) -> list[str]:
 
 def _rates(text: str) -> frozenset[str]:
     """What amounts are per: canonical names of times, other words as they stand."""
-    return frozenset(name for match in _RATE.finditer(text) if (name := _rate(match, text)))
+    pattern = _RATE if "/" in text or "每" in text else _SPOKEN_RATE
+    return frozenset(name for match in pattern.finditer(text) if (name := _rate(match, text)))
 
 
 def _rate(match: re.Match[str], text: str) -> str:
-    if match["adverb"]:
-        return _ADVERBS[match["adverb"].casefold()]
-    if match["han"]:
-        return _canonical(match["han"][1:])
-    word = match["word"] or match["slash"]
+    told = match.groupdict()
+    if told["adverb"]:
+        return _ADVERBS[told["adverb"].casefold()]
+    if told.get("han"):
+        return _canonical(told["han"][1:])
+    word = told["word"] or told["slash"]
     if word.casefold() in {"calendar", "working", "business"}:
         following = re.match(r"\s+([^\W\d_]+)", text[match.end() :])
         word = following[1] if following else word

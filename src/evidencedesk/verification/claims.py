@@ -120,7 +120,7 @@ class _Claim:
         """Whether the claim is one of the quotes word for word, Markdown marks aside."""
         wanted = fold_text(self.text).strip(" .")
         quotes = [passage.quote for passage in self.passages]
-        told = [*quotes, *map(without_marks, quotes)]
+        told = dict.fromkeys((*quotes, *map(without_marks, quotes)))
         return any(fold_text(quote).strip(" .") == wanted for quote in told)
 
 

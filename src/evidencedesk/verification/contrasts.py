@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from evidencedesk.text.folding import fold_text
+from evidencedesk.verification.alternation import alternatives
 from evidencedesk.verification.polarity import negations
 
 _PAIRS = """
@@ -76,10 +77,10 @@ def _compiled() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
 
 
 _HEAD = 3
+_SHORTEST_HEAD = 2
 _LETTERS = re.compile(r"[^\W\d_]+")
 _OPTIONAL = re.compile(r"[^\W\d_]?[?*\[(].*|\\.*")
 _CONTRASTS = _compiled()
-_ANY = re.compile("|".join(side.pattern for pair in _CONTRASTS for side in pair))
 
 
 def _sides_of(pair: tuple[re.Pattern[str], re.Pattern[str]]) -> list[str]:
@@ -92,44 +93,63 @@ def turned_word(claim: str, support: Sequence[str]) -> str | None:
     Where one side negates and the other does not, opposites may well say the same and are let pass.
     """
     said, told = fold_text(claim), fold_text(" ".join(support))
-    if _ANY.search(said) and (negations(said) % 2 == negations(told) % 2 or negations(said) == 0):
-        for one, other in _possible(said):
-            found = _turned(said, told, one, other) or _turned(said, told, other, one)
-            if found:
-                return found
+    turned = (
+        _turned(said, told, one, other) or _turned(said, told, other, one)
+        for one, other in _possible(said)
+    )
+    found = next(filter(None, turned), None)
+    if found and (negations(said) % 2 == negations(told) % 2 or negations(said) == 0):
+        return found
     return _added_scope(said, told)
 
 
-def _openings(side: str) -> frozenset[str]:
-    """The first two or three letters of each word of a side."""
-    heads = [found[0] for found in map(_LETTERS.match, _alternatives(side)) if found]
-    return frozenset(head[:_HEAD] for head in heads)
+class _Openings:
+    """Which pairs may stand in a text, by the beginnings of its words."""
+
+    def __init__(self) -> None:
+        self.words: dict[str, set[int]] = {}
+        self.heads: dict[str, set[int]] = {}
+
+    def add(self, number: int, side: str) -> None:
+        """Note the pair ``number`` under the first word of each alternative, or its beginning."""
+        for written in alternatives(side):
+            found = _LETTERS.match(_OPTIONAL.sub("", written))
+            if found is None:
+                continue
+            whole = found.end() == len(written) or written[found.end()] in " -"
+            if whole and found.end() >= _SHORTEST_HEAD:
+                self.words.setdefault(found[0], set()).add(number)
+            else:
+                self.heads.setdefault(found[0][:_HEAD], set()).add(number)
+
+    def pairs(self, words: Iterable[str]) -> list[int]:
+        """Numbers of the pairs of which one of ``words`` may be the first, in order."""
+        numbers: set[int] = set()
+        for word in words:
+            for found in (
+                self.words.get(word),
+                self.heads.get(word[:_SHORTEST_HEAD]),
+                self.heads.get(word[:_HEAD]),
+            ):
+                if found:
+                    numbers |= found
+        return sorted(numbers)
 
 
-def _alternatives(side: str) -> list[str]:
-    """``side`` cut at the bars that stand in no brackets, each without what may be left out."""
-    parts, depth = [""], 0
-    for character in side:
-        depth += (character == "(") - (character == ")")
-        if character == "|" and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [_OPTIONAL.sub("", part) for part in parts]
+def _opened() -> _Openings:
+    openings = _Openings()
+    for number, pair in enumerate(_CONTRASTS):
+        for side in _sides_of(pair):
+            openings.add(number, side)
+    return openings
 
 
-_OPENINGS = [frozenset().union(*map(_openings, _sides_of(pair))) for pair in _CONTRASTS]
+_OPENINGS = _opened()
 
 
 def _possible(said: str) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
-    """The pairs of which a word may stand in ``said``; tells most of them apart by word beginnings."""
-    words = _LETTERS.findall(said)
-    heads = {word[:size] for word in words for size in (2, _HEAD)}
-    return [
-        pair
-        for pair, openings in zip(_CONTRASTS, _OPENINGS, strict=True)
-        if not heads.isdisjoint(openings)
-    ]
+    """The pairs of which a word may stand in ``said``; tells most of them apart by their words."""
+    return [_CONTRASTS[number] for number in _OPENINGS.pairs(set(_LETTERS.findall(said)))]
 
 
 def _turned(said: str, told: str, one: re.Pattern[str], other: re.Pattern[str]) -> str | None:

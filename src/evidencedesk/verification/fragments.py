@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from evidencedesk.text.quantity import Kind, Quantities, Quantity
 from evidencedesk.text.sentences import sentences
-from evidencedesk.verification.content import content_words
+from evidencedesk.verification.content import content_words, count_content_words
 from evidencedesk.verification.passages import Passage
 
 MOST_WORDS = 3
@@ -77,7 +77,12 @@ def _fragments(
     for span in sentences(text):
         inside = [one for one in quantities.found if span.start <= one.start < span.end]
         codes = [one for one in inside if one.kind is Kind.IDENTIFIER]
-        rest = content_words(_without(text[span.start : span.end], codes, span.start), lang)
+        bare = _without(text[span.start : span.end], codes, span.start)
+        if inside and not codes:
+            continue
+        if not codes and count_content_words(bare) > MOST_WORDS:
+            continue
+        rest = content_words(bare, lang)
         for code in codes:
             yield code.written, _holding(code.written, passages), frozenset(rest)
         if not inside and 0 < len(rest) <= MOST_WORDS:

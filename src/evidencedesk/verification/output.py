@@ -26,9 +26,14 @@ _ADDRESS = re.compile(
     r"|(?<![\w/:])//[\w-]+\.[\w.-]+\S*|\bwww\.\w\S*",
     re.IGNORECASE,
 )
+_ADDRESS_SIGN = re.compile(r":|//|www\.", re.IGNORECASE)
 _INVISIBLE = re.compile(
     "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
+_NO_WORD = re.compile(r"[\W_]+")
+_LONGEST_FOLDING = 3
+"""Most characters that folding makes of one."""
+
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -36,8 +41,10 @@ def carries_canary(text: str, canary: str) -> bool:
     """Whether ``text`` holds the random string of the rules, however it is cased or split up."""
     if not canary:
         return False
-    bare = re.sub(r"[\W_]+", "", _INVISIBLE.sub("", html.unescape(text))).casefold()
-    return re.sub(r"[\W_]+", "", canary).casefold() in bare
+    if len(canary) > _LONGEST_FOLDING * len(text):
+        return False
+    bare = _NO_WORD.sub("", _INVISIBLE.sub("", html.unescape(text))).casefold()
+    return _NO_WORD.sub("", canary).casefold() in bare
 
 
 def unsafe_part(text: str, support: str) -> str | None:
@@ -52,11 +59,13 @@ def unsafe_part(text: str, support: str) -> str | None:
     bare = _INVISIBLE.sub("", html.unescape(text))
     if _CONTROL.search(text):
         return "a control character"
-    if _MARKDOWN.search(bare):
+    if "[" in bare and _MARKDOWN.search(bare):
         return "a link or an image"
-    if any(_is_html(tag, support) for tag in _TAG.finditer(bare)):
+    if "<" in bare and any(_is_html(tag, support) for tag in _TAG.finditer(bare)):
         return "markup"
-    if any(not _is_quoted(address[0], support) for address in _ADDRESS.finditer(bare)):
+    if _ADDRESS_SIGN.search(bare) and any(
+        not _is_quoted(address[0], support) for address in _ADDRESS.finditer(bare)
+    ):
         return "a remote link"
     return None
 

@@ -17,10 +17,19 @@ from evidencedesk.text.quantity import Kind, Quantities, Quantity, is_year
 from evidencedesk.text.sentences import sentences
 from evidencedesk.verification.content import content_words, coordinated_parts
 
+_FEWEST_PARTS = 2
 _MOST_PARTS = 8
 _MOST_VALUES = 60
 _FROM = re.compile(r"\b(?:from|von|desde|de)\s\Z", re.IGNORECASE)
 _TO = re.compile(r"\b(?:to|auf|hasta|a|à)\s\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence in plain spelling, and the quantities in it that are surely some."""
+
+    text: str
+    values: tuple[Quantity, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +47,13 @@ def swapped_value(claim: Quantities, support: Sequence[str], lang: str) -> str |
     turned = _turned_direction(claim, support)
     if turned:
         return turned
-    told = [part for text in support for part in _parts(text, lang)]
-    if not 2 <= len(told) <= _MOST_PARTS:
+    read = [sentence for text in support for sentence in _sentences(text)]
+    if sum(len(sentence.values) for sentence in read) < _FEWEST_PARTS:
         return None
-    for said in _parts(claim.text, lang):
+    told = [part for sentence in read for part in _parts(sentence, lang)]
+    if not _FEWEST_PARTS <= len(told) <= _MOST_PARTS:
+        return None
+    for said in (part for sentence in _sentences(claim.text) for part in _parts(sentence, lang)):
         for value in said.values:
             if _is_swapped(value, said, told):
                 return value.written
@@ -72,26 +84,26 @@ def _directions(read: Quantities) -> dict[tuple[str, str], str]:
     }
 
 
-def _parts(text: str, lang: str) -> list[_Part]:
-    return [part for span in sentences(text) for part in _sentence_parts(text[slice(*span)], lang)]
+def _sentences(text: str) -> list[_Sentence]:
+    read = [quantities(text[slice(*span)]) for span in sentences(text)]
+    return [_Sentence(one.text, tuple(each for each in one.found if not each.weak)) for one in read]
 
 
-def _sentence_parts(sentence: str, lang: str) -> list[_Part]:
+def _parts(sentence: _Sentence, lang: str) -> list[_Part]:
     """Parts that hold values; what leads up to the first value is spoken of in all of them.
 
     The word right before the first value is not: it tells that value from the others (``began at``).
     """
-    read = quantities(sentence)
-    values = [one for one in read.found if not one.weak]
+    text, values = sentence.text, sentence.values
     if not values:
         return []
-    leading = content_words(read.text[: values[0].start], lang)
+    leading = content_words(text[: values[0].start], lang)
     shared = frozenset(leading[:-1])
     parts: list[_Part] = []
     pending = ""
-    for start, end in coordinated_parts(read.text):
+    for start, end in coordinated_parts(text):
         inside = tuple(one for one in values if start <= one.start < end)
-        pending += " " + read.text[start:end]
+        pending += " " + text[start:end]
         if inside:
             words = frozenset(content_words(pending, lang)) | _keys(inside) | shared
             parts.append(_Part(inside, words))
