@@ -40,7 +40,6 @@ _NO_TITLE = re.compile(
     re.IGNORECASE,
 )
 _POORLY_MAPPED = 0.05
-_NOWHERE: Boxes = np.full((2, 4), np.nan, dtype=np.float32)
 
 
 class PdfParser:
@@ -83,7 +82,7 @@ class PdfParser:
             parser=self.name,
             parser_version=self.version,
             pages=tuple(writer.page_spans(pages, _labels(document, count))),
-            page_boxes=tuple(writer.page_boxes()),
+            page_boxes=tuple(writer.page_boxes(pages)),
             title=None if _NO_TITLE.fullmatch(title) else title,
             warnings=(*_warnings(pages), *suspicions(writer.text)),
             partial=any(page is None or not page.lines for page in pages),
@@ -224,14 +223,28 @@ class _Writer:
             width, height = (page.frame.width, page.frame.height) if page else (0.0, 0.0)
             yield PageSpan(number, start, end, round(width, 2), round(height, 2), label)
 
-    def page_boxes(self) -> Iterator[PageBoxes]:
+    def page_boxes(self, pages: Sequence[PageLines | None]) -> Iterator[PageBoxes]:
         for number, placed in groupby(self._starts, key=lambda place: place[0].page):
-            rows: list[Boxes] = []
-            begin = end = -1
-            for line, start in placed:
-                begin = start if begin < 0 else begin
-                between = start - end if rows else 0
-                rows.append(_NOWHERE[:between])
-                rows.append(line.boxes)
-                end = start + len(line.text)
-            yield PageBoxes(number, begin, pack_boxes(np.concatenate(rows)))
+            page = pages[number - 1]
+            spans = [
+                (start + offset, first, stop - first)
+                for line, start in placed
+                for offset, first, stop in line.drawn
+            ]
+            if page is not None:
+                yield PageBoxes(number, spans[0][0], pack_boxes(_placed(page.boxes, spans)))
+
+
+def _placed(drawn: Boxes, spans: Sequence[tuple[int, int, int]]) -> Boxes:
+    """Boxes in the order of the text, NaN for what is not drawn.
+
+    Args:
+        drawn: boxes of the page's characters as drawn.
+        spans: place in the text, first character as drawn, and number of characters.
+    """
+    places, firsts, counts = np.array(spans).T
+    ends = np.cumsum(counts)
+    steps = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
+    boxes = np.full((places[-1] + counts[-1] - places[0], 4), np.nan, dtype=np.float32)
+    boxes[steps + np.repeat(places - places[0], counts)] = drawn[steps + np.repeat(firsts, counts)]
+    return boxes

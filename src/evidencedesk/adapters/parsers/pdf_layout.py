@@ -8,7 +8,7 @@ smaller type, and headings so found are a small part of the document.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -187,13 +187,13 @@ def with_running(
         kind = BlockKind.PARAGRAPH if id(line) in marks.first else BlockKind.RUNNING
         waiting.setdefault(line.page, []).append(Paragraph([line], kind))
     found: list[Paragraph] = []
+    pages = deque(sorted(waiting))
     for paragraph in paragraphs:
         for part in _parted(paragraph, waiting):
-            page = part.lines[0].page
-            for earlier in sorted(number for number in waiting if number <= page):
-                found += waiting.pop(earlier)
+            while pages and pages[0] <= part.lines[0].page:
+                found += waiting.pop(pages.popleft())
             found.append(part)
-    for page in sorted(waiting):
+    for page in pages:
         found += waiting[page]
     return found
 
@@ -201,8 +201,8 @@ def with_running(
 def _parted(paragraph: Paragraph, waiting: dict[int, list[Paragraph]]) -> Iterator[Paragraph]:
     """The paragraph, cut where it reaches its third page if running lines of the second wait."""
     start = 0
-    pages = sorted({line.page for line in paragraph.lines})
-    for page in pages[1:-1]:
+    first, last = paragraph.lines[0].page, paragraph.lines[-1].page
+    for page in range(first + 1, last):
         if page in waiting:
             cut = next(i for i, line in enumerate(paragraph.lines) if line.page == page)
             yield replace(paragraph, lines=paragraph.lines[start:cut])

@@ -98,7 +98,8 @@ def _drawn(
     codes[unmapped] = REPLACEMENT
     shown = np.where(codes == HYPHEN_AT_LINE_END, ord("-"), codes)
     text = shown.astype("<u4").tobytes().decode("utf-32-le")
-    return _Page(number, text, codes, found.frame.boxes(rects[sources]), sources)
+    found.boxes = found.frame.boxes(rects[sources] if len(sources) < len(rects) else rects)
+    return _Page(number, text, codes, found.boxes, sources)
 
 
 def _drawn_once(
@@ -234,14 +235,15 @@ def _line(drawn: _Page, run: Sequence[Piece], table: tuple[int, frozenset[int]])
     number, cuts = table
     if len(run) == 1:
         (one,) = run
-        text, boxes = drawn.text[one.start : one.stop], drawn.boxes[one.start : one.stop]
+        text = drawn.text[one.start : one.stop]
+        spans: tuple[tuple[int, int, int], ...] = ((0, one.start, one.stop),)
         corners = one.x0, one.y0, one.x1, one.y1
-        return Line(drawn.number, text, boxes, one.size, *corners, one.broken, number)
-    text, boxes = _joined(drawn, run, cuts)
+        return Line(drawn.number, text, spans, one.size, *corners, one.broken, number)
+    text, spans = _joined(drawn, run, cuts)
     return Line(
         drawn.number,
         text,
-        boxes,
+        spans,
         max(piece.size for piece in run),
         min(piece.x0 for piece in run),
         min(piece.y0 for piece in run),
@@ -252,17 +254,18 @@ def _line(drawn: _Page, run: Sequence[Piece], table: tuple[int, frozenset[int]])
     )
 
 
-def _joined(drawn: _Page, run: Sequence[Piece], cuts: frozenset[int]) -> tuple[str, Boxes]:
-    """Text and boxes of pieces on one line: as drawn, a tab between the cells of a table."""
-    texts, boxes = [], []
+def _joined(
+    drawn: _Page, run: Sequence[Piece], cuts: frozenset[int]
+) -> tuple[str, tuple[tuple[int, int, int], ...]]:
+    """Text of pieces on one line: as drawn, a tab between the cells of a table."""
+    text, spans = "", []
     for index, piece in enumerate(run):
         if index:
             above = run[index - 1]
-            texts.append("\t" if index in cuts else _between(drawn, above, piece))
-            boxes.append(np.full((len(texts[-1]), 4), np.nan, dtype=np.float32))
-        texts.append(drawn.text[piece.start : piece.stop])
-        boxes.append(drawn.boxes[piece.start : piece.stop])
-    return "".join(texts), np.concatenate(boxes)
+            text += "\t" if index in cuts else _between(drawn, above, piece)
+        spans.append((len(text), piece.start, piece.stop))
+        text += drawn.text[piece.start : piece.stop]
+    return text, tuple(spans)
 
 
 def _between(drawn: _Page, above: Piece, piece: Piece) -> str:

@@ -83,7 +83,8 @@ class Line:
     Attributes:
         page: 1-based page number.
         text: its characters; the cells of a table's row have a tab between them.
-        boxes: shape (characters, 4); NaN for characters that the page does not draw.
+        drawn: which characters of the page, as drawn, stand where in the text: (offset in the text,
+            first, one past the last); what lies between two such spans the page does not draw.
         size: size of its type in points.
         x0, y0, x1, y1: the rectangle around it.
         broken: True when it ends in a hyphen inside a word.
@@ -93,7 +94,7 @@ class Line:
 
     page: int
     text: str
-    boxes: Boxes
+    drawn: tuple[tuple[int, int, int], ...]
     size: float
     x0: float
     y0: float
@@ -110,9 +111,18 @@ class Line:
 
 @dataclass(slots=True)
 class PageLines:
-    """The lines of one page in reading order, and how many characters stand for nothing known."""
+    """The lines of one page in reading order.
+
+    Attributes:
+        frame: where its points lie.
+        lines: in reading order.
+        boxes: of all characters as drawn; shape (characters, 4).
+        characters: how many there are.
+        unmapped: how many of them stand for nothing known.
+    """
 
     frame: Frame
     lines: list[Line] = field(default_factory=list)
+    boxes: Boxes = field(default_factory=lambda: np.empty((0, 4), dtype=np.float32))
     characters: int = 0
     unmapped: int = 0
