@@ -27,7 +27,7 @@ from evidencedesk.access import (
 )
 from evidencedesk.desk.answers import StoredAnswers
 from evidencedesk.desk.index import OpenIndex
-from evidencedesk.desk.overseeing import Overseen
+from evidencedesk.desk.keeping import Keeping
 from evidencedesk.desk.rebuilding import (
     Rebuild,
     ReindexReport,
@@ -62,7 +62,7 @@ from evidencedesk.protocols import Clock, Generator
 from evidencedesk.settings import Settings
 
 
-class Desk(Overseen):
+class Desk(Keeping):
     """An index with everything that can be done to it. A context manager; safe for threads.
 
     Reading needs a ``Principal``, and there is no other way in. Writing is the operator's business:
@@ -70,7 +70,11 @@ class Desk(Overseen):
     """
 
     def __init__(
-        self, path: Path, settings: Settings, clock: Clock, generator: Generator | None = None
+        self,
+        path: str | Path,
+        settings: Settings,
+        clock: Clock,
+        generator: Generator | None = None,
     ) -> None:
         self.path = path
         self.settings = settings
@@ -88,12 +92,12 @@ class Desk(Overseen):
         clock: Clock | None = None,
         generator: Generator | None = None,
     ) -> Desk:
-        """The desk over the index in the folder ``path``.
+        """The desk over the index at ``path``.
 
         The index is opened when it is first needed; ``ingest`` makes one where there is none.
 
         Args:
-            path: folder of the index.
+            path: folder of the index, or ``postgresql://...`` (docs/postgres.md).
             settings: effective settings; the defaults when None (no settings file is read).
             create: make the index now if there is none.
             clock: where time comes from; the machine's clock when None.
@@ -102,7 +106,7 @@ class Desk(Overseen):
         Raises:
             IndexingError: with ``create``, when it cannot be made.
         """
-        desk = cls(Path(path), settings or Settings(), clock or wiring.SystemClock(), generator)
+        desk = cls(wiring.located(path), settings or Settings(), clock or wiring.SystemClock(), generator)
         if create:
             desk._index.store(create=True)
         return desk

@@ -85,7 +85,8 @@ def document_id_for(file: SourceFile, *, taken: Callable[[str], bool]) -> str:
 
     The extension is left out, folders are joined by ``-``. An id that belongs to another source
     already (in another root, or ``a.md`` beside ``a.pdf``) gets ``~`` and six hex digits of the
-    hash of its root and path, so the same file always gets the same one.
+    hash of its root and path, so the same file always gets the same one. That of an upload always ends
+    in the upload's own name, so that it tells nobody which other documents there are.
 
     Args:
         file: the file.
@@ -93,6 +94,8 @@ def document_id_for(file: SourceFile, *, taken: Callable[[str], bool]) -> str:
     """
     path = PurePosixPath(file.relative)
     slug = slug_of(str(path.with_suffix("")) if path.stem else str(path))
+    if file.upload:
+        slug = f"{slug}~{file.upload}"
     if not taken(slug):
         return slug
     where = f"{file.root.resolve().as_posix()}\0{file.relative}"

@@ -34,6 +34,8 @@ class SourceFile:
             ``!/`` and the name inside, as often as files are nested (``a.zip!/b.eml!/c.pdf``).
         inside: names of the members that lead to this one; empty for a file of its own.
         data: the bytes of a member; None for a file, which is read from ``path``.
+        upload: name, made at random, of the upload that brought it; empty for a file of the
+            operator's own.
     """
 
     path: Path
@@ -41,11 +43,12 @@ class SourceFile:
     relative: str
     inside: tuple[str, ...] = ()
     data: bytes | None = None
+    upload: str = ""
 
     @property
     def trusted(self) -> bool:
-        """Whether what it says of its own rights counts: not inside an archive or a message."""
-        return not self.inside
+        """Whether what it says of its own rights counts: not uploaded, not in an archive or message."""
+        return not self.inside and not self.upload
 
     def member(self, name: str, data: bytes) -> SourceFile:
         """The file called ``name`` inside this one."""

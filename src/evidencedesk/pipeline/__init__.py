@@ -15,6 +15,7 @@ from evidencedesk.pipeline.run import (
     check_normalisation,
     remove_document,
     run_ingestion,
+    run_upload,
 )
 from evidencedesk.pipeline.stream import (
     AnswerEvent,
@@ -48,6 +49,7 @@ __all__ = [
     "recall",
     "remove_document",
     "run_ingestion",
+    "run_upload",
     "search",
     "stand_alone",
     "stream_answer",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evidencedesk.errors import IndexMismatchError
 from evidencedesk.indexing import lost_documents
-from evidencedesk.ingestion.load import Discovery, discover
+from evidencedesk.ingestion.load import Discovery, SourceFile, discover
 from evidencedesk.model import (
     ChunkingSettings,
     DocumentRecord,
@@ -66,6 +66,26 @@ def run_ingestion(
         warnings=warnings,
         seconds=clock.monotonic() - started,
     )
+
+
+def run_upload(
+    file: SourceFile,
+    reading: Reading,
+    indexing: Indexing,
+    *,
+    warnings: Iterable[str] = (),
+) -> IngestReport:
+    """Put one uploaded file, and the files inside it, into the index.
+
+    Raises:
+        IndexingError: the index cannot be written.
+    """
+    clock = reading.clock
+    started = clock.monotonic()
+    outcomes: list[Outcome] = []
+    with _logged(outcomes, indexing.writer, clock, reading.defaults.tenant):
+        outcomes.extend(ingest_files([file], reading, indexing))
+    return report_of(outcomes, warnings=warnings, seconds=clock.monotonic() - started)
 
 
 def remove_document(writer: Writer, record: DocumentRecord, clock: Clock, why: str) -> bool:

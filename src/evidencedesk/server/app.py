@@ -9,22 +9,26 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from evidencedesk import __version__
 from evidencedesk.errors import EvidenceDeskError
 from evidencedesk.server.asking import asking_router
+from evidencedesk.server.documents import documents_router
 from evidencedesk.server.gate import Gate
 from evidencedesk.server.headers import Headers
 from evidencedesk.server.health import health_router
 from evidencedesk.server.observing import Observing
 from evidencedesk.server.problems import TITLES, Problem, RequestError, problem_of
 from evidencedesk.server.services import Services
+from evidencedesk.server.uploads import too_many_files, uploads_router
+from evidencedesk.server.working import JobRunner
 
 Router = Callable[[Services], APIRouter]
 
-ROUTERS: tuple[Router, ...] = (health_router, asking_router)
+ROUTERS: tuple[Router, ...] = (health_router, asking_router, uploads_router, documents_router)
 
 
 def create_app(services: Services, *, pages: Sequence[Router] = ()) -> FastAPI:
@@ -38,8 +42,10 @@ def create_app(services: Services, *, pages: Sequence[Router] = ()) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        runner = JobRunner(services, secrets.token_hex(16))
+        runner.start()
         yield
-        services.stopping.set()
+        await run_in_threadpool(runner.stop)
         services.close()
 
     app = FastAPI(
@@ -91,6 +97,8 @@ def _answer_errors(app: FastAPI, services: Services) -> None:
     async def http(_: Request, error: HTTPException) -> Response:
         if isinstance(error.__cause__, RequestError):
             return problem_of(error.__cause__).response()
+        if too_many_files(error):
+            return Problem(413, "too_many_files", str(error.detail)).response()
         title = TITLES.get(error.status_code, "Error")
         detail = error.detail if error.status_code < 500 else title
         code = _CODES.get(error.status_code, "bad_request")

@@ -15,6 +15,7 @@ from evidencedesk.server.auth import LOOPBACK, Authenticator, local_identity
 from evidencedesk.server.limits import Allowance, Turns
 from evidencedesk.server.logs import Log, Pseudonyms, logger_of
 from evidencedesk.server.metrics import Metrics
+from evidencedesk.server.originals import Originals
 from evidencedesk.server.services import Services
 from evidencedesk.server.state.store import FILE_NAME, ServerState
 from evidencedesk.settings import Settings
@@ -140,6 +141,7 @@ def services_of(
         metrics=Metrics(),
         log=log or logger_of(settings.telemetry),
         pseudonyms=Pseudonyms(secrets.token_bytes(32)),
+        originals=Originals(state_path(settings).parent),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -49,6 +50,11 @@ class Identity:
     method: Method
     credential: str = ""
     csrf_token: str = ""
+
+    @property
+    def owner(self) -> str:
+        """Whose uploads his are: his subject's within his tenant."""
+        return json.dumps([self.principal.tenant, self.principal.subject or self.credential])
 
     def may(self, permission: Permission) -> bool:
         """Whether a route that needs ``permission`` is open to him."""

@@ -42,6 +42,13 @@ ROUTES: tuple[RouteRow, ...] = (
     RouteRow("GET", "/openapi.json", PUBLIC, "the description of this interface"),
     RouteRow("POST", "/v1/ask", READ, "answer a question"),
     RouteRow("POST", "/v1/search", READ, "find chunks"),
+    RouteRow("GET", "/v1/documents", READ, "list documents"),
+    RouteRow("POST", "/v1/documents", WRITE, "upload files", upload=True),
+    RouteRow("GET", "/v1/documents/{document_id:path}/content", READ, "text or file of a document"),
+    RouteRow("GET", "/v1/documents/{document_id:path}", READ, "read a document"),
+    RouteRow("PATCH", "/v1/documents/{document_id:path}", WRITE, "change status, rights, owner"),
+    RouteRow("DELETE", "/v1/documents/{document_id:path}", WRITE, "remove a document"),
+    RouteRow("GET", "/v1/jobs/{job_id}", WRITE, "what became of one's own upload"),
 )
 
 

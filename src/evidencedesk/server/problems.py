@@ -24,6 +24,7 @@ MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
 
 TITLES: Mapping[int, str] = {
+    304: "Not changed",
     400: "The request is not understood",
     401: "Who is calling is not known",
     403: "Not permitted",
@@ -46,11 +47,18 @@ TITLES: Mapping[int, str] = {
 
 _STATUS_OF_CODE = {
     "not_found": 404,
+    "no_original": 404,
+    "bad_cursor": 422,
+    "bad_field": 422,
+    "no_files": 422,
+    "not_replaceable": 422,
+    "bad_idempotency_key": 422,
+    "idempotency_conflict": 422,
     "duplicate_id": 409,
-    "idempotency_conflict": 409,
-    "idempotency_pending": 409,
     "etag_mismatch": 412,
     "not_permitted": 403,
+    "role_not_held": 403,
+    "deny_kept": 403,
     "unauthenticated": 401,
     "wrong_origin": 403,
     "too_large": 413,

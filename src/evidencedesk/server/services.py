@@ -14,6 +14,7 @@ from evidencedesk.server.identity import Identity
 from evidencedesk.server.limits import Allowance, Turns
 from evidencedesk.server.logs import Log, Pseudonyms
 from evidencedesk.server.metrics import Metrics
+from evidencedesk.server.originals import Originals
 from evidencedesk.server.state.store import ServerState
 from evidencedesk.settings import Settings
 
@@ -35,6 +36,8 @@ class Services:
         metrics: figures for Prometheus.
         log: where the server tells of itself.
         pseudonyms: names for callers in the log.
+        originals: uploaded bytes.
+        job_arrived: set when an upload was taken.
         stopping: set when the process is about to end.
     """
 
@@ -50,6 +53,8 @@ class Services:
     metrics: Metrics
     log: Log
     pseudonyms: Pseudonyms
+    originals: Originals
+    job_arrived: threading.Event = field(default_factory=threading.Event)
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def observe_answer(self, answer: Answer, caller: Identity) -> None:

@@ -30,20 +30,19 @@ CREATE TABLE sign_ins (
     verifier TEXT NOT NULL, target TEXT NOT NULL, expires_at REAL NOT NULL
 ) STRICT;
 CREATE TABLE jobs (
-    id TEXT PRIMARY KEY, tenant TEXT NOT NULL, owner TEXT NOT NULL, state TEXT NOT NULL,
-    request TEXT NOT NULL, error TEXT, created_at REAL NOT NULL, finished_at REAL,
-    worker TEXT, leased_until REAL
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, principal TEXT NOT NULL, said TEXT NOT NULL,
+    state TEXT NOT NULL, error TEXT, attempts INTEGER NOT NULL, created_at REAL NOT NULL,
+    finished_at REAL, worker TEXT, leased_until REAL NOT NULL
 ) STRICT;
 CREATE INDEX jobs_by_state ON jobs (state, created_at);
-CREATE INDEX jobs_by_owner ON jobs (tenant, owner, state);
 CREATE TABLE job_files (
     job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE, number INTEGER NOT NULL,
-    name TEXT NOT NULL, bytes INTEGER NOT NULL, file_hash TEXT NOT NULL,
-    document_id TEXT NOT NULL, outcome TEXT, PRIMARY KEY (job, number)
+    name TEXT NOT NULL, bytes INTEGER NOT NULL, file_hash TEXT NOT NULL, key TEXT NOT NULL,
+    replaces TEXT, outcome TEXT, PRIMARY KEY (job, number)
 ) STRICT;
 CREATE TABLE idempotency (
-    owner TEXT NOT NULL, key_hash BLOB NOT NULL, request_hash BLOB NOT NULL, job TEXT,
-    created_at REAL NOT NULL, PRIMARY KEY (owner, key_hash)
+    owner TEXT NOT NULL, key_hash BLOB NOT NULL, request_hash BLOB NOT NULL,
+    job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE, PRIMARY KEY (owner, key_hash)
 ) STRICT;
 """
 

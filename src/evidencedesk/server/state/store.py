@@ -9,6 +9,7 @@ from pathlib import Path
 
 from evidencedesk.protocols import Clock
 from evidencedesk.server.state.database import StateDatabase
+from evidencedesk.server.state.jobs import Jobs
 from evidencedesk.server.state.keys import ApiKeys
 from evidencedesk.server.state.sessions import Sessions
 
@@ -23,11 +24,13 @@ class ServerState:
         database: the file.
         keys: API keys.
         sessions: browsers that are signed in.
+        jobs: uploads on their way into the index.
     """
 
     database: StateDatabase
     keys: ApiKeys
     sessions: Sessions
+    jobs: Jobs
 
     @classmethod
     def open(
@@ -49,6 +52,7 @@ class ServerState:
             database,
             ApiKeys(database, clock, new_id=new_id, new_secret=new_secret),
             Sessions(database, clock, lifetime=session_lifetime, new_secret=new_secret),
+            Jobs(database, clock),
         )
 
     def ping(self) -> None:
