@@ -32,6 +32,7 @@ from evidencedesk.settings import Settings
 from evidencedesk.text.analysis import NORMALISATION
 
 NO_MODEL = "none"
+SERVER_SCHEMES = ("postgresql", "postgres")
 
 _VECTOR_INSTRUCTIONS = frozenset(
     {"avx", "avx2", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8", "asimd", "asimddp", "i8mm"}
@@ -172,13 +173,20 @@ def chunking_with(
     return chunking_settings(strategy, **{**settings.chunking.options_of(strategy), **options})
 
 
+def located(index: str | Path) -> str | Path:
+    """Where an index is: the URL of a database server as it is written, anything else as a path."""
+    text = str(index)
+    return text if text.partition("://")[0] in SERVER_SCHEMES else Path(index)
+
+
 def open_store(
-    path: Path, settings: Settings, clock: Clock, *, create: bool, models: Models
+    location: str | Path, settings: Settings, clock: Clock, *, create: bool, models: Models
 ) -> Store:
-    """The store at ``path``; a new one records the model, if there is one, and the chunking."""
+    """The store at ``location``; a new one records the model, if there is one, and the chunking."""
     embedding = models.configured.embedder.spec if create and models.configured.embedder else None
-    store: Store = adapter("stores", "sqlite").open(
-        path,
+    kind = "sqlite" if isinstance(location, Path) else "postgres"
+    store: Store = adapter("stores", kind).open(
+        location,
         create=create,
         clock=clock,
         embedding=embedding,

@@ -10,7 +10,8 @@ from pathlib import Path
 from evidencedesk.adapters.stores.postgres import PostgresStore
 from evidencedesk.testing.strategies import SPEC
 
-URL_VARIABLE = "EVIDENCEDESK_TEST_DATABASE_URL"
+GIVEN_VARIABLE = "EVIDENCEDESK_TEST_DATABASE_URL"
+URL_VARIABLE = "PYTEST_POSTGRES_URL"
 URL_FILE = "postgres.url"
 
 

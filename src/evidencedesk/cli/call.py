@@ -26,7 +26,8 @@ from evidencedesk.cli.failures import print_error
 from evidencedesk.cli.terminal import Terminal
 from evidencedesk.desk import Desk
 from evidencedesk.errors import EvidenceDeskError
-from evidencedesk.settings import LoadedSettings, Settings, load_settings
+from evidencedesk.settings import LoadedSettings, Settings, load_settings, masked
+from evidencedesk.wiring import located
 
 OPERATOR_NOTE = (
     "Reader options say as whom to look. They protect nobody from you: whoever can read the index "
@@ -40,9 +41,10 @@ class CommonOptions:
 
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/cli.md).")] = False
     config: Annotated[Path | None, typer.Option(help="The settings file.", metavar="FILE")] = None
-    index: Annotated[Path | None, typer.Option(help="Folder of the index.", metavar="FOLDER")] = (
-        None
-    )
+    index: Annotated[
+        str | None,
+        typer.Option(help="The index: a folder, or postgresql://...", metavar="FOLDER|URL"),
+    ] = None
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False
 
 
@@ -98,7 +100,7 @@ class Call:
     @cached_property
     def loaded(self) -> LoadedSettings:
         """The settings and where each came from; ``overrides`` must be complete by now."""
-        overrides = {"index.url": str(self.common.index) if self.common.index else None}
+        overrides = {"index.url": self.common.index or None}
         return load_settings(
             self.common.config,
             environment=os.environ,
@@ -148,12 +150,27 @@ class Call:
 
     @property
     def index_path(self) -> Path:
-        """The folder of the index."""
-        return Path(self.settings.index.url)
+        """The folder of the index; of an index on a server, the folder of what is kept beside it."""
+        where = located(self.settings.index.url)
+        if isinstance(where, Path):
+            return where
+        file = self.loaded.file
+        return (file.parent if file else Path.cwd()) / Path(Settings().index.url).name
+
+    @property
+    def index_shown(self) -> str:
+        """Where the index is, for people."""
+        return str(masked(self.settings.index.url))
+
+    @property
+    def index_is_new(self) -> bool:
+        """Whether there is no folder of the index yet; what a server has, is not asked."""
+        where = located(self.settings.index.url)
+        return isinstance(where, Path) and not where.exists()
 
     def open(self, *, create: bool = False) -> Desk:
         """The desk over the index of the settings; close it (it is a context manager)."""
-        return Desk.open(self.index_path, settings=self.settings, create=create)
+        return Desk.open(self.settings.index.url, settings=self.settings, create=create)
 
 
 def new_app(about: str = "") -> typer.Typer:

@@ -83,8 +83,8 @@ def ingest(
     }
     if not (prune and force):
         check_paths(paths, hint="Correct it. To remove what came from it: --prune --force.")
-    if not call.index_path.exists():
-        call.terminal.note(f"Making a new index: {call.index_path}")
+    if call.index_is_new:
+        call.terminal.note(f"Making a new index: {call.index_shown}")
     say_before_ingesting(call, paths)
     with call.open(create=True) as desk, call.terminal.progress() as progress:
         if watch:

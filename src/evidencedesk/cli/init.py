@@ -11,6 +11,7 @@ import typer
 from evidencedesk.cli.call import Call, command, examples, new_app
 from evidencedesk.errors import SettingsError
 from evidencedesk.settings import FILE_NAME, render_toml
+from evidencedesk.wiring import located
 
 app = new_app()
 
@@ -34,17 +35,22 @@ def init(
 ) -> None:
     """Write a commented settings file and an empty index into DIR (the current folder)."""
     file = folder / FILE_NAME
-    index_row = {"index.url": str(call.common.index.absolute())} if call.common.index else {}
+    index_row = {"index.url": _absolute(call.common.index)} if call.common.index else {}
     _write_new(file, render_toml(_EVERYONE | index_row, _REMARKS))
     call.common = replace(call.common, config=file)
     with call.open(create=True):
-        index = call.index_path
+        index = call.index_shown
     if call.as_json:
-        call.terminal.json({"settings": str(file), "index": str(index)})
+        call.terminal.json({"settings": str(file), "index": index})
         return
     call.terminal.line("Settings: ", (str(file), "bold"))
-    call.terminal.line("Index:    ", (str(index), "bold"))
+    call.terminal.line("Index:    ", (index, "bold"))
     call.terminal.note("Next: evidencedesk models pull minilm, then evidencedesk ingest PATH")
+
+
+def _absolute(index: str) -> str:
+    where = located(index)
+    return str(where.absolute()) if isinstance(where, Path) else where
 
 
 def _write_new(file: Path, text: str) -> None:

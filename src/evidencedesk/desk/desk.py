@@ -106,7 +106,9 @@ class Desk(Keeping):
         Raises:
             IndexingError: with ``create``, when it cannot be made.
         """
-        desk = cls(wiring.located(path), settings or Settings(), clock or wiring.SystemClock(), generator)
+        desk = cls(
+            wiring.located(path), settings or Settings(), clock or wiring.SystemClock(), generator
+        )
         if create:
             desk._index.store(create=True)
         return desk

@@ -31,7 +31,7 @@ class OpenIndex:
     """Opens the store when it is first needed and hands out its two sides."""
 
     def __init__(
-        self, path: Path, settings: Settings, clock: Clock, generator: Generator | None
+        self, path: str | Path, settings: Settings, clock: Clock, generator: Generator | None
     ) -> None:
         self.path = path
         self.settings = settings

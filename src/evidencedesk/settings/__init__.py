@@ -7,7 +7,7 @@ from evidencedesk.settings.load import (
     find_settings_file,
     load_settings,
 )
-from evidencedesk.settings.render import effective, render_markdown, render_toml
+from evidencedesk.settings.render import effective, masked, render_markdown, render_toml
 from evidencedesk.settings.table import Row, Settings, rows, tables
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "effective",
     "find_settings_file",
     "load_settings",
+    "masked",
     "render_markdown",
     "render_toml",
     "rows",

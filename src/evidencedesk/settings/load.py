@@ -17,7 +17,9 @@ from evidencedesk.settings.table import Row, Settings, rows, tables
 
 FILE_NAME = "evidencedesk.toml"
 PREFIX = "EVIDENCEDESK_"
-OTHER_VARIABLES = frozenset({"EVIDENCEDESK_CONFIG", "EVIDENCEDESK_CACHE"})
+OTHER_VARIABLES = frozenset(
+    {"EVIDENCEDESK_CONFIG", "EVIDENCEDESK_CACHE", "EVIDENCEDESK_TEST_DATABASE_URL"}
+)
 _HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
 _KEY = re.compile(r"\s*([\w.\"'-]+?)\s*=")
 _TRUE = frozenset({"1", "true", "yes", "on"})

@@ -29,7 +29,11 @@ _STRATEGY_OPTIONS: dict[str, tuple[str, ...]] = {
 class IndexTable(_Table):
     """Where the index lies."""
 
-    url: Name = _row("evidencedesk.desk", "Folder of the index.", path=True)
+    url: Name = _row(
+        "evidencedesk.desk",
+        "The index: a folder, or `postgresql://USER@HOST/DATABASE?schema=NAME`.",
+        path=True,
+    )
 
 
 class IngestionTable(_Table):
