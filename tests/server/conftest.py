@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import shutil
+import socket
+import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 from starlette.testclient import TestClient
 
 from evidencedesk.access import Principal
@@ -122,6 +125,21 @@ def serve(index: Path, clock: SteppingClock, logged: io.StringIO) -> Iterator[Se
     yield start
     for each in running:
         each.__exit__(None, None, None)
+
+
+@pytest.fixture
+def live(serve: Served) -> Iterator[tuple[str, Server]]:
+    """A server on a socket: its address, and the server."""
+    server = serve()
+    config = uvicorn.Config(create_app(server.services), log_config=None, lifespan="off", ws="none")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        running = uvicorn.Server(config)
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
+        thread.start()
+        host, port = listener.getsockname()
+        yield f"http://{host}:{port}", server
+        running.should_exit = True
+        thread.join()
 
 
 @pytest.fixture

@@ -15,7 +15,9 @@ from starlette.responses import Response
 
 from evidencedesk import __version__
 from evidencedesk.errors import EvidenceDeskError
+from evidencedesk.server.answers import answers_router
 from evidencedesk.server.asking import asking_router
+from evidencedesk.server.completions import completions_router
 from evidencedesk.server.documents import documents_router
 from evidencedesk.server.gate import Gate
 from evidencedesk.server.headers import Headers
@@ -28,7 +30,14 @@ from evidencedesk.server.working import JobRunner
 
 Router = Callable[[Services], APIRouter]
 
-ROUTERS: tuple[Router, ...] = (health_router, asking_router, uploads_router, documents_router)
+ROUTERS: tuple[Router, ...] = (
+    health_router,
+    asking_router,
+    uploads_router,
+    documents_router,
+    answers_router,
+    completions_router,
+)
 
 
 def create_app(services: Services, *, pages: Sequence[Router] = ()) -> FastAPI:

@@ -49,6 +49,14 @@ ROUTES: tuple[RouteRow, ...] = (
     RouteRow("PATCH", "/v1/documents/{document_id:path}", WRITE, "change status, rights, owner"),
     RouteRow("DELETE", "/v1/documents/{document_id:path}", WRITE, "remove a document"),
     RouteRow("GET", "/v1/jobs/{job_id}", WRITE, "what became of one's own upload"),
+    RouteRow("GET", "/v1/answers", READ, "one's own answers; all for who oversees"),
+    RouteRow("GET", "/v1/answers/{answer_id}", READ, "the receipt of an answer"),
+    RouteRow("POST", "/v1/answers/{answer_id}/feedback", READ, "say what an answer is worth"),
+    RouteRow("POST", "/v1/answers/{answer_id}/recheck", READ, "whether an answer still holds"),
+    RouteRow("GET", "/v1/gaps", AUDIT, "questions without a good answer"),
+    RouteRow("POST", "/v1/chat/completions", READ, "ask as OpenAI's clients do"),
+    RouteRow("GET", "/v1/models", READ, "the one model there is"),
+    RouteRow("GET", "/v1/models/{model}", READ, "the one model there is"),
 )
 
 

@@ -48,6 +48,7 @@ TITLES: Mapping[int, str] = {
 _STATUS_OF_CODE = {
     "not_found": 404,
     "no_original": 404,
+    "model_not_found": 404,
     "bad_cursor": 422,
     "bad_field": 422,
     "no_files": 422,
