@@ -1,14 +1,21 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import psycopg
 import pytest
 from postgres_stores import GIVEN_VARIABLE, URL_FILE, URL_VARIABLE
 
 from evidencedesk.testing.postgres_server import temporary_server
+
+# The property of the spine is held here to another store; pytest adds that folder only when it
+# collects it.
+sys.path.append(str(Path(__file__).parents[1] / "properties"))
+sys.path.append(str(Path(__file__).parents[1] / "end_to_end"))
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import hashlib
 import os
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from evidencedesk.adapters.stores.postgres import PostgresStore
 from evidencedesk.testing.strategies import SPEC
@@ -37,6 +38,11 @@ def url_of(path: str) -> str:
     base = server_url(path)
     name = hashlib.sha256(path.encode()).hexdigest()[:24]
     return f"{base}{'&' if '?' in base else '?'}schema=test_{name}"
+
+
+def opened(path: Path, **options: Any) -> PostgresStore:
+    """Stands in for ``SQLiteStore.open``."""
+    return PostgresStore.open(url_of(str(path)), **options)
 
 
 def open_postgres(path: str) -> PostgresStore:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from evidencedesk.adapters.stores.sqlite import SQLiteStore
 from evidencedesk.errors import EvidenceDeskError
 from evidencedesk.model import ChunkingSettings, Document, LogEntry
 from evidencedesk.pipeline import Answering, Indexing, answer_question, ingest_document, search
+from evidencedesk.protocols import Store
 from evidencedesk.testing.clock import SteppingClock
 from evidencedesk.testing.memory import MemoisedEmbedder
 from evidencedesk.text.analysis import NORMALISATION
@@ -102,10 +103,13 @@ def document_of(step: Step, rule: AccessRule) -> Document:
 
 @contextmanager
 def indexed(
-    path: Path, history: Sequence[Step], embedder: MemoisedEmbedder | None
-) -> Iterator[SQLiteStore]:
+    path: Path,
+    history: Sequence[Step],
+    embedder: MemoisedEmbedder | None,
+    opened: Callable[..., Store] = SQLiteStore.open,
+) -> Iterator[Store]:
     clock = SteppingClock()
-    store = SQLiteStore.open(
+    store = opened(
         path,
         create=True,
         clock=clock,
@@ -129,7 +133,7 @@ def indexed(
 
 
 def everything_shown(
-    store: SQLiteStore,
+    store: Store,
     embedder: MemoisedEmbedder | None,
     principal: Principal,
     seen: frozenset[Status],
@@ -195,11 +199,12 @@ def assert_no_trace(
     principal: Principal,
     seen: frozenset[Status],
     threshold: float,
+    opened: Callable[..., Store] = SQLiteStore.open,
 ) -> None:
     own = visible_history(history, principal, seen)
     with (
-        indexed(folder / "all.desk", history, embedder) as everything,
-        indexed(folder / "own.desk", own, embedder) as visible,
+        indexed(folder / "all.desk", history, embedder, opened) as everything,
+        indexed(folder / "own.desk", own, embedder, opened) as visible,
     ):
         assert everything_shown(
             everything, embedder, principal, seen, threshold

@@ -228,7 +228,7 @@ ALTER TABLE receipts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE receipt_documents ENABLE ROW LEVEL SECURITY;
 ALTER TABLE audit ENABLE ROW LEVEL SECURITY;
 
-GRANT SELECT ON facts, generations, access_classes, documents, history, placements, chunks,
+GRANT SELECT ON facts, revisions, generations, access_classes, documents, history, placements, chunks,
     vectors, postings, log TO evidencedesk_reader;
 """
 
