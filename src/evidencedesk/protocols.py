@@ -7,7 +7,7 @@ committed state, and written through a :class:`Writer`, which cannot search.
 from __future__ import annotations
 
 from collections.abc import Generator as Iteration
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol, runtime_checkable
@@ -37,7 +37,9 @@ from evidencedesk.model import (
 )
 from evidencedesk.model.contents import Contents
 from evidencedesk.model.feedback import Feedback
+from evidencedesk.model.notice import Message, Notice, WaitingNotice
 from evidencedesk.model.receipt import AuditEntry, AuditEvent, Receipt
+from evidencedesk.model.source import SourceItem, Validators
 
 
 class Clock(Protocol):
@@ -82,6 +84,32 @@ class Container(Protocol):
 
         Raises:
             ParseError: the file as a whole cannot be opened or may not be.
+        """
+
+
+class Source(Protocol):
+    """A place besides folders from which documents come: web pages, a site's map, a mailbox, a bucket.
+
+    Folders are read by :func:`evidencedesk.ingestion.load.discover`. What any other source gives is
+    not trusted: what a document says there of its own rights can only narrow.
+
+    Attributes:
+        root: recorded with every document of the source, so that a later run knows its own; a URL.
+        complete: after ``items`` was read to its end, whether it named everything there is; only
+            then may a document that did not come be taken for one that is gone.
+    """
+
+    root: str
+    complete: bool
+
+    def items(self, known: Mapping[str, Validators]) -> Iterator[SourceItem]:
+        """What has become of each document, one after another, fetched when asked for.
+
+        Nothing is raised for one document: a failure is an item, and the others go on.
+
+        Args:
+            known: what was said of documents the last time, by their address; only of those that
+                need not come again when they are unchanged.
         """
 
 
@@ -402,6 +430,46 @@ class Ledger(Protocol):
         """Tenants that have a chain, sorted."""
 
 
+class Outbox(Protocol):
+    """Notices that wait to be sent. Safe for threads and processes, and for several that send."""
+
+    @property
+    def writable(self) -> bool:
+        """Whether notices can be put here."""
+
+    def put(self, notice: Notice, channels: Iterable[str], due: datetime) -> None:
+        """Keep the notice for each channel.
+
+        Raises:
+            IndexUnavailableError: ``index_busy``, ``index_read_only`` or ``disk_full``.
+        """
+
+    def waiting(self) -> tuple[WaitingNotice, ...]:
+        """The thousand that are due first, those given up last."""
+
+    def lease(self, waiting: WaitingNotice, until: datetime) -> bool:
+        """Take it to be sent, so that nobody else does before ``until``; False when somebody did."""
+
+    def sent(self, number: int) -> None:
+        """Forget it."""
+
+    def failed(self, number: int, due: datetime, failure: str) -> None:
+        """Keep it for another attempt at ``due``."""
+
+
+class Notifier(Protocol):
+    """A way out to a person."""
+
+    name: str
+
+    def deliver(self, message: Message) -> None:
+        """Hand the message over, once, in bounded time.
+
+        Raises:
+            NotificationError: it was not taken.
+        """
+
+
 class Store(Protocol):
     """Where documents, chunks, vectors and postings live. Safe for threads and processes."""
 
@@ -427,6 +495,9 @@ class Store(Protocol):
     def ledger(self) -> Ledger:
         """Receipts of answers and the audit chain, kept with the documents."""
 
+    def outbox(self) -> Outbox:
+        """Notices that wait to be sent, kept with the documents."""
+
     def check(self) -> tuple[str, ...]:
         """Everything that does not agree (hashes, counts, vectors, postings); empty when all does."""
 
@@ -440,10 +511,13 @@ __all__ = [
     "Generator",
     "Judge",
     "Ledger",
+    "Notifier",
+    "Outbox",
     "Parser",
     "Provider",
     "Reranker",
     "Snapshot",
+    "Source",
     "Store",
     "StreamingGenerator",
     "Writer",

@@ -92,13 +92,15 @@ def document_id_for(file: SourceFile, *, taken: Callable[[str], bool]) -> str:
         file: the file.
         taken: whether an id belongs to another source than this file.
     """
-    path = PurePosixPath(file.relative)
-    slug = slug_of(str(path.with_suffix("")) if path.stem else str(path))
+    path = PurePosixPath(file.relative.partition("://")[2] if file.origin else file.relative)
+    has_extension = len(path.parts) > 1 or not file.origin
+    slug = slug_of(str(path.with_suffix("")) if path.stem and has_extension else str(path))
     if file.upload:
         slug = f"{slug}~{file.upload}"
     if not taken(slug):
         return slug
-    where = f"{file.root.resolve().as_posix()}\0{file.relative}"
+    root = file.origin or file.root.resolve().as_posix()
+    where = f"{root}\0{file.relative}"
     return f"{slug}~{hashlib.sha256(where.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
 
 

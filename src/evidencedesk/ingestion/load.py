@@ -36,6 +36,11 @@ class SourceFile:
         data: the bytes of a member; None for a file, which is read from ``path``.
         upload: name, made at random, of the upload that brought it; empty for a file of the
             operator's own.
+        origin: root of the source it was fetched from (``Source.root``); empty for files on disk.
+            ``path`` and ``root`` are then no places on disk, and ``relative`` is its address.
+        named: a name whose extension says what it is, where that is not ``relative``.
+        unchanged: hash and media type of bytes that are known to be the ones read before, and were
+            not fetched again.
     """
 
     path: Path
@@ -44,20 +49,25 @@ class SourceFile:
     inside: tuple[str, ...] = ()
     data: bytes | None = None
     upload: str = ""
+    origin: str = ""
+    named: str = ""
+    unchanged: tuple[str, str] | None = None
 
     @property
     def trusted(self) -> bool:
-        """Whether what it says of its own rights counts: not uploaded, not in an archive or message."""
-        return not self.inside and not self.upload
+        """Whether what it says of its own rights counts: no upload, nothing fetched, no member."""
+        return not (self.inside or self.upload or self.origin)
 
     def member(self, name: str, data: bytes) -> SourceFile:
         """The file called ``name`` inside this one."""
         relative = f"{self.relative}!/{name}"
-        return replace(self, relative=relative, inside=(*self.inside, name), data=data)
+        return replace(self, relative=relative, inside=(*self.inside, name), data=data, named="")
 
     @property
     def folders(self) -> tuple[Path, ...]:
         """The folders whose manifests apply, outermost first: the root down to the file's own."""
+        if self.origin:
+            return ()
         if self.path == self.root:
             return (self.path.parent,)
         inner = "".join(f"!/{name}" for name in self.inside)

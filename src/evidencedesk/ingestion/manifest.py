@@ -94,7 +94,8 @@ class Manifests:
             MetadataError: a manifest is wrong; naming it, the line where known, and the key.
         """
         declared = DeclaredMetadata()
-        for folder in (*_folders_above(file.folders[0]), *file.folders):
+        folders = file.folders
+        for folder in (*_folders_above(folders[0]), *folders) if folders else ():
             manifest = self._manifest(folder)
             if manifest is not None:
                 relative = _path_below(file, folder)

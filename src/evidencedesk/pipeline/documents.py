@@ -78,10 +78,20 @@ def open_file(file: SourceFile, reading: Reading) -> Opened:
     Raises:
         SourceError: unreadable, too large, of no known type, or with a broken manifest above it.
     """
+    if file.unchanged is not None:
+        file_hash, media_type = file.unchanged
+        inputs = inputs_hash(file, file_hash, media_type, reading)
+        return Opened(file, SourceBytes(b"", file_hash), media_type, inputs)
     content = _content_of(file, reading)
-    media_type = sniff(content.data, file.relative)
-    inputs = inputs_hash_of(
-        file_hash=content.file_hash,
+    media_type = sniff(content.data, file.named or file.relative)
+    inputs = inputs_hash(file, content.file_hash, media_type, reading)
+    return Opened(file, content, media_type, inputs)
+
+
+def inputs_hash(file: SourceFile, file_hash: str, media_type: str, reading: Reading) -> str:
+    """Of everything that the document of ``file`` is made from when its bytes have ``file_hash``."""
+    return inputs_hash_of(
+        file_hash=file_hash,
         parser=reading.parser_version(media_type),
         manifest=reading.manifests.entry_for(file),
         request=reading.request,
@@ -89,7 +99,6 @@ def open_file(file: SourceFile, reading: Reading) -> Opened:
         trusted=file.trusted,
         others=(root_of(file), file.relative),
     )
-    return Opened(file, content, media_type, inputs)
 
 
 def _content_of(file: SourceFile, reading: Reading) -> SourceBytes:
@@ -146,7 +155,12 @@ def read_document(
 
 
 def root_of(file: SourceFile) -> str:
-    """The root recorded with a document: the folder its source is relative to, absolute."""
+    """The root recorded with a document: the folder its source is relative to, absolute.
+
+    Of what was fetched it is the root of its source.
+    """
+    if file.origin:
+        return file.origin
     root = file.root.parent if file.path == file.root else file.root
     return str(root.resolve())
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
 from evidencedesk.indexing import embed_chunks
 from evidencedesk.model import DocumentRecord, Finding, Generation, IndexedChunk
 from evidencedesk.pipeline.ingest import Indexing, chunk_for_index
+from evidencedesk.pipeline.library import file_at, is_fetched
 from evidencedesk.protocols import Store
 
 PROBES = 10
@@ -57,7 +57,11 @@ def _documents(records: list[DocumentRecord]) -> Finding:
 
 
 def _missing_files(records: list[DocumentRecord]) -> Iterator[Finding]:
-    gone = [each.source for each in records if not Path(each.root, each.source).exists()]
+    gone = [
+        each.source
+        for each in records
+        if not is_fetched(each.root) and not file_at((each.root, each.source)).exists()
+    ]
     if gone:
         yield Finding(
             "sources",

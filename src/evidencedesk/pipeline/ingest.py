@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -116,9 +116,11 @@ def ingest_document(document: Document, indexing: Indexing) -> Outcome:
 
 
 def ingest_files(
-    files: Sequence[SourceFile], reading: Reading, indexing: Indexing
+    files: Iterable[SourceFile], reading: Reading, indexing: Indexing
 ) -> Iterator[Outcome]:
     """Put files into the index; gives an outcome per file, in order, as it is done.
+
+    ``files`` may be fetched while they are asked for.
 
     Members of archives, mailboxes and messages are files too; they follow a little after the file
     that holds them. An archive as such has no outcome, unless it cannot be opened. Files are read
@@ -149,7 +151,7 @@ def _terms(chunk: Chunk) -> dict[str, int]:
 
 
 def _ahead(
-    files: Sequence[SourceFile], reading: Reading, library: Library
+    files: Iterable[SourceFile], reading: Reading, library: Library
 ) -> Generator[_Read, None, None]:
     pending: deque[Future[_Read]] = deque()
     waiting = [iter(files)]

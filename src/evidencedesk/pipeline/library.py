@@ -23,6 +23,7 @@ class Library:
         self._by_place = {(record.root, record.source): record for record in records}
         self._owners = {record.id: place for place, record in self._by_place.items()}
         self._by_path = {str(Path(root, source)): (root, source) for root, source in self._by_place}
+        self._by_address = {source: root for root, source in self._by_place if is_fetched(root)}
 
     def adopt(self, file: SourceFile) -> SourceFile:
         """``file`` seen from the root under which it is known already, if it is.
@@ -31,6 +32,8 @@ class Library:
         """
         if file.inside:  # its outermost file was adopted before it was opened
             return file
+        if file.origin:
+            return replace(file, origin=self._by_address.get(file.relative, file.origin))
         known = self._by_path.get(str(file.path.resolve()))
         if known is None or known == place_of(file):
             return file
@@ -45,7 +48,7 @@ class Library:
         owner = self._owners.get(document_id)
         if owner is None or owner == place_of(file):
             return False
-        return file_at(owner).exists()
+        return is_fetched(owner[0]) or file_at(owner).exists()
 
     def keeps_suffix(self, document_id: str, file: SourceFile) -> bool:
         """Whether the file's document is known under this id with a suffix, and so keeps it."""
@@ -55,6 +58,11 @@ class Library:
     def claim(self, document_id: str, file: SourceFile) -> None:
         """Give the id to this file."""
         self._owners[document_id] = place_of(file)
+
+
+def is_fetched(root: str) -> bool:
+    """Whether documents with this root are no files on disk: the root is a URL."""
+    return "://" in root
 
 
 def place_of(file: SourceFile) -> Place:

@@ -1,0 +1,1 @@
+"""Places from which documents come besides folders: web pages and maps of sites."""
