@@ -7,5 +7,6 @@ from collections.abc import Callable
 from fastapi import APIRouter
 
 from evidencedesk.server.services import Services
+from evidencedesk.server.ui import router
 
-PAGES: tuple[Callable[[Services], APIRouter], ...] = ()
+PAGES: tuple[Callable[[Services], APIRouter], ...] = (router,)

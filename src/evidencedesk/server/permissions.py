@@ -57,6 +57,19 @@ ROUTES: tuple[RouteRow, ...] = (
     RouteRow("POST", "/v1/chat/completions", READ, "ask as OpenAI's clients do"),
     RouteRow("GET", "/v1/models", READ, "the one model there is"),
     RouteRow("GET", "/v1/models/{model}", READ, "the one model there is"),
+    RouteRow("GET", "/", READ, "the room Ask", page=True),
+    RouteRow("GET", "/answers/{answer_id}", READ, "a stored answer as a page", page=True),
+    RouteRow("GET", "/library", READ, "the room Library", page=True),
+    RouteRow("GET", "/source", READ, "a document as a page", page=True),
+    RouteRow("GET", "/source/part", READ, "the part of a document around a quote"),
+    RouteRow("GET", "/source/page", READ, "a page of a PDF as a picture"),
+    RouteRow("GET", "/quality", AUDIT, "the room Quality", page=True),
+    RouteRow("GET", "/quality/gaps", AUDIT, "gaps as a part of that page"),
+    RouteRow("GET", "/quality/lapsed", AUDIT, "answers that no longer hold, likewise"),
+    RouteRow("GET", "/quality/run", AUDIT, "an evaluation run as a page", page=True),
+    RouteRow("GET", "/activity", AUDIT, "the room Activity", page=True),
+    RouteRow("GET", "/language/{code}", READ, "switch the language of the pages", page=True),
+    RouteRow("GET", "/static/{name}", PUBLIC, "styles, scripts and icon of the pages"),
 )
 
 

@@ -1,0 +1,1 @@
+"""Pages of paged formats as pictures."""
