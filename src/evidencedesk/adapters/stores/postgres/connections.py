@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from evidencedesk.access import AccessFilter
 from evidencedesk.adapters.stores.postgres import failures
@@ -33,6 +33,14 @@ _BEGIN = sql.SQL(
     "SET LOCAL evidencedesk.statuses = {statuses}; "
     "SET LOCAL evidencedesk.administrator = {administrator}"
 )
+
+_NOTICED_WHEN_CUT = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+}
+"""A network that was cut is noticed within half a minute, in seconds and milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +87,26 @@ class Pool:
             IndexUnavailableError: ``index_unreachable`` or ``index_busy``.
         """
         with failures.translated(self.address):
-            psycopg.connect(_conninfo(self.address, self._limits)).close()
+            self._greet()
         self._pool.open()
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
         """Lend a connection; PostgreSQL's errors come out as ours."""
-        with failures.translated(self.address), self._pool.connection() as lent:
-            yield lent
+        with failures.translated(self.address):
+            try:
+                lent = self._pool.getconn()
+            except PoolTimeout:
+                self._greet()
+                raise
+            try:
+                yield lent
+            finally:
+                self._pool.putconn(lent)
+
+    def _greet(self) -> None:
+        """Connect once outside the pool, which does not tell why it cannot."""
+        psycopg.connect(_conninfo(self.address, self._limits)).close()
 
     def close(self) -> None:
         """Close the idle connections now and the lent ones when they come back."""
@@ -142,6 +162,7 @@ def _conninfo(address: Address, limits: Limits) -> str:
     return make_conninfo(
         address.conninfo,
         options=written,
+        **_NOTICED_WHEN_CUT,
         connect_timeout=max(2, round(limits.connect)),
         application_name="evidencedesk",
     )

@@ -17,6 +17,9 @@ from evidencedesk.errors import (
 )
 
 _BUSY = {"53300", "55P03", "40001", "40P01"}
+_FULL_HOUSE = ("too many clients", "remaining connection slots", "too many connections")
+"""A server that takes no more connections says so without a code that libpq hands on."""
+
 _READ_ONLY = {"42501", "25006"}
 _FULL = {"53100", "53000", "53200", "53400"}
 _CANCELLED = {"57014", "25P03", "25P04"}
@@ -149,7 +152,7 @@ def unprepared_if_refused(address: Address, what: str, statement: str) -> Iterat
 def _translation(error: psycopg.Error, address: Address) -> EvidenceDeskError:
     state = error.sqlstate or ""
     detail = " ".join(str(error).split()) or type(error).__name__
-    if state in _BUSY:
+    if state in _BUSY or any(words in detail for words in _FULL_HOUSE):
         return busy(address, detail)
     if state in _READ_ONLY:
         return read_only(address)
