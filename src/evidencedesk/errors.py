@@ -22,6 +22,7 @@ wrong and where, and a ``hint`` that says what to do. The tree::
     │   └── GenerationError    the provider failed after bounded retries
     │       ├── ProviderError  one call failed; says whether trying again can help
     │       └── CallCancelledError  whoever asked has gone
+    ├── NotificationError      a notice could not be handed over; it is kept and tried again
     └── InternalError          a bug of ours
 
 Codes are lower-case words joined by underscores and never change their meaning.
@@ -186,6 +187,12 @@ class CallCancelledError(GenerationError):
     """Whoever asked has gone, so the call was stopped. Not a failure of the provider."""
 
     default_code = "cancelled"
+
+
+class NotificationError(EvidenceDeskError):
+    """A notice was not taken. Its message holds no content, no secret and nothing of the receiver's."""
+
+    default_code = "notification_failed"
 
 
 class InternalError(EvidenceDeskError):

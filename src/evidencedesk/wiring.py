@@ -324,6 +324,7 @@ def answering_of(
         max_question_chars=retrieval.max_question_chars,
         require=settings.verification.require,
         on_failure=OnFailure(settings.verification.on_failure),
+        contact=settings.notifications.contact,
     )
 
 

@@ -146,7 +146,7 @@ class StoredAnswers:
         )
 
     def warnings_after(self, report: IngestReport, tenant: str) -> tuple[str, ...]:
-        """What an ingestion should say of stored answers that cite what it touched."""
+        """What an ingestion should say of stored answers that cite what it touched; tells of them too."""
         touched = [*report.changed, *report.metadata, *report.removed]
         receipts = self._ledger().receipts_citing(tenant, touched) if touched else ()
         if not receipts:
@@ -159,6 +159,7 @@ class StoredAnswers:
                 lambda name: writer.record(tenant, name), snapshot.document, snapshot.historic_text
             )
             lapsed = [each for each in recheck(receipts, sources) if each.document_id in touched]
+        self._index.notifying.lapsed(tenant, lapsed)
         return lapse_warnings(lapsed)
 
     def export(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evidencedesk import wiring
 from evidencedesk.access import AccessFilter, Principal, Status
+from evidencedesk.desk.notifying import Notifying
 from evidencedesk.desk.pinned import PinnedStore
 from evidencedesk.errors import IndexingError
 from evidencedesk.generator_wiring import generator_finding, generator_of, judge_of
@@ -37,6 +38,7 @@ class OpenIndex:
         self.settings = settings
         self.clock = clock
         self.models = wiring.Models(settings)
+        self.notifying = Notifying(settings, clock, self.store)
         self._generator = generator
         self._made_generator = generator is None
         self._judge: Judge | None = None
@@ -92,7 +94,8 @@ class OpenIndex:
         return other
 
     def close(self) -> None:
-        """Release the store, and the generator if it was made here."""
+        """Release the store, and the generator if it was made here; see notices off first."""
+        self.notifying.close()
         with self._lock:
             if self._made_generator and self._generator is not None:
                 close = getattr(self._generator, "close", None)
@@ -172,7 +175,7 @@ class OpenIndex:
                 )
         except IndexingError as error:
             findings.append(Finding("index", ok=False, message=error.message, hint=error.hint))
-        return tuple(findings)
+        return (*findings, *self.notifying.findings())
 
     def _adopt_model(self, writer: Writer) -> tuple[str, ...]:
         """Let a keyword-only index have the model that has come; warn when one is missing."""

@@ -10,6 +10,7 @@ from evidencedesk import wiring
 from evidencedesk.access import DEFAULT_STATUSES, AccessFilter, Principal, Status
 from evidencedesk.desk.index import OpenIndex
 from evidencedesk.desk.library import Library
+from evidencedesk.desk.notifying import Notifying
 from evidencedesk.desk.receipts import ReadableReceipts, not_found
 from evidencedesk.desk.telling import ANY_STATUS
 from evidencedesk.errors import QuestionError, UsageError
@@ -35,6 +36,11 @@ class Overseen(Library):
     def __init__(self, index: OpenIndex) -> None:
         super().__init__(index)
         self._receipts = ReadableReceipts(index)
+
+    @property
+    def notifying(self) -> Notifying:
+        """Notices to people outside: what waits, and sending it; the operator's."""
+        return self._index.notifying
 
     def feedback(
         self, answer_id: str, verdict: str, *, principal: Principal, note: str = ""
@@ -72,6 +78,7 @@ class Overseen(Library):
         )
         if not ledger.add_feedback(event, feedback):
             raise not_found(answer_id)
+        self._index.notifying.given(feedback)
         return feedback
 
     def feedback_on(self, answer_id: str, *, principal: Principal) -> tuple[Feedback, ...]:

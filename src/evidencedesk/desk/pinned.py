@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 
 from evidencedesk.access import AccessFilter
 from evidencedesk.errors import UsageError
-from evidencedesk.protocols import Ledger, Snapshot, Store, Writer
+from evidencedesk.protocols import Ledger, Outbox, Snapshot, Store, Writer
 
 
 class PinnedStore:
@@ -38,6 +38,10 @@ class PinnedStore:
     def ledger(self) -> Ledger:
         """See ``protocols.Store.ledger``."""
         return self._store.ledger()
+
+    def outbox(self) -> Outbox:
+        """See ``protocols.Store.outbox``."""
+        return self._store.outbox()
 
     def check(self) -> tuple[str, ...]:
         """See ``protocols.Store.check``."""

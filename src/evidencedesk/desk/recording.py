@@ -149,8 +149,9 @@ class Recording:
             revision=asked.revision,
             cached_from=cached_from,
         )
-        recorder = self._recorder(asked.answering)
-        return replace(explanation, answer=recorder.record(explanation.answer, occasion))
+        answer = self._recorder(asked.answering).record(explanation.answer, occasion)
+        self._index.notifying.abstained(asked.principal.tenant, answer)
+        return replace(explanation, answer=answer)
 
     def settings(self, answering: Answering) -> dict[str, Any]:
         """The settings that bear on an answer, as receipts record them; no address and no path."""

@@ -56,6 +56,7 @@ class Answering:
         max_question_chars: longer questions are refused.
         require: ``quoted`` or ``proven``.
         on_failure: what one failed check does.
+        contact: person or address that an abstention names; empty for nobody.
         degraded: what is known to be missing before the question is asked.
     """
 
@@ -78,6 +79,7 @@ class Answering:
     max_question_chars: int = 2000
     require: Literal["quoted", "proven"] = "quoted"
     on_failure: OnFailure = OnFailure.ABSTAIN
+    contact: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,6 +155,7 @@ class Asking:
             question=self.question,
             threshold=self.answering.threshold,
             retrieval=self.retrieval,
+            contact=self.answering.contact,
             timing_ms=self.watch.times(),
         )
         return Explanation(answer, self.retrieval)
@@ -179,6 +182,7 @@ class Asking:
             failure=judged.failure,
             checks=judged.checks,
             on_failure=self.answering.on_failure,
+            contact=self.answering.contact,
             timing_ms=self.watch.times(),
         )
         return Explanation(

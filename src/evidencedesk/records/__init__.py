@@ -7,6 +7,7 @@ from evidencedesk.records.cache import AnswerCache, CacheKey
 from evidencedesk.records.chain import check_chain
 from evidencedesk.records.export import exported, render
 from evidencedesk.records.gaps import gaps_of
+from evidencedesk.records.notices import concerns_documents, lapsed_citations, message_of
 from evidencedesk.records.reading import UNAVAILABLE, readable
 from evidencedesk.records.recheck import Lapse, Lapsed, Sources, recheck, rule_of
 from evidencedesk.records.recording import (
@@ -33,9 +34,12 @@ __all__ = [
     "Sources",
     "Verification",
     "check_chain",
+    "concerns_documents",
     "differences",
     "exported",
     "gaps_of",
+    "lapsed_citations",
+    "message_of",
     "permission_of",
     "readable",
     "recheck",

@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 from evidencedesk.settings.declaring import Name
 from evidencedesk.settings.declaring import Table as _Table
 from evidencedesk.settings.declaring import row as _row
+from evidencedesk.settings.notifying import NotificationsTable
 from evidencedesk.settings.serving import ServerTable, TelemetryTable
 
 _STRATEGY_OPTIONS: dict[str, tuple[str, ...]] = {
@@ -330,6 +331,7 @@ class Settings(_Table):
     access: AccessTable = AccessTable()
     privacy: PrivacyTable = PrivacyTable()
     evaluation: EvaluationTable = EvaluationTable()
+    notifications: NotificationsTable = NotificationsTable()
     server: ServerTable = ServerTable()
     telemetry: TelemetryTable = TelemetryTable()
 

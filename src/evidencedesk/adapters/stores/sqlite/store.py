@@ -24,6 +24,7 @@ from evidencedesk.adapters.stores.sqlite.connections import (
 )
 from evidencedesk.adapters.stores.sqlite.generations import add_generation, read_generations
 from evidencedesk.adapters.stores.sqlite.info import IndexInfo, read_info
+from evidencedesk.adapters.stores.sqlite.outbox import SQLiteOutbox
 from evidencedesk.adapters.stores.sqlite.receipts import SQLiteLedger
 from evidencedesk.adapters.stores.sqlite.similarity import fastest_products
 from evidencedesk.adapters.stores.sqlite.snapshot import SQLiteSnapshot
@@ -154,6 +155,10 @@ class SQLiteStore:
     def ledger(self) -> SQLiteLedger:
         """See ``protocols.Store.ledger``."""
         return SQLiteLedger(self._pool, self._files)
+
+    def outbox(self) -> SQLiteOutbox:
+        """See ``protocols.Store.outbox``."""
+        return SQLiteOutbox(self._pool, self._files)
 
     def check(self) -> tuple[str, ...]:
         """See ``protocols.Store.check``."""

@@ -1,0 +1,1 @@
+"""Ways out to a person: a signed webhook, e-mail."""
