@@ -13,7 +13,7 @@ from evidencedesk.errors import UsageError
 from evidencedesk.registry import load
 from evidencedesk.wiring import SystemClock
 
-app = new_app("Keys for programs that use the server: made, listed, revoked.")
+app = new_app("Who may use the server: keys for programs, and people who are shut out.")
 
 _Permissions = Annotated[
     list[str] | None,
@@ -114,6 +114,41 @@ def revoke(
         call.terminal.json(revoked.to_json())
     else:
         call.terminal.line(f"Revoked {revoked.id} ({revoked.name})")
+
+
+@app.command("suspend", epilog=examples("apikeys suspend erika@example.org"))
+@command()
+def suspend(
+    call: Call,
+    subject: Annotated[str, typer.Argument(metavar="SUBJECT", help="Whom.")],
+    tenant: Annotated[str | None, typer.Option(help="His tenant.", metavar="TENANT")] = None,
+) -> None:
+    """Shut somebody out, whatever he comes with: a key, a token or a session."""
+    owner = tenant or call.settings.access.tenant
+    with _state(call) as state:
+        state.suspensions.add(owner, subject)
+        ended = state.sessions.close_all(owner, subject)
+    if call.as_json:
+        call.terminal.json({"tenant": owner, "subject": subject, "sessions_ended": ended})
+    else:
+        call.terminal.line(f"{subject} is shut out; {ended} sessions ended")
+
+
+@app.command("restore", epilog=examples("apikeys restore erika@example.org"))
+@command()
+def restore(
+    call: Call,
+    subject: Annotated[str, typer.Argument(metavar="SUBJECT", help="Whom.")],
+    tenant: Annotated[str | None, typer.Option(help="His tenant.", metavar="TENANT")] = None,
+) -> None:
+    """Let somebody in again who was shut out."""
+    owner = tenant or call.settings.access.tenant
+    with _state(call) as state:
+        lifted = state.suspensions.lift(owner, subject)
+    if call.as_json:
+        call.terminal.json({"tenant": owner, "subject": subject, "restored": lifted})
+    else:
+        call.terminal.line(f"{subject} is {'let in again' if lifted else 'not shut out'}")
 
 
 def _state(call: Call) -> Any:

@@ -23,6 +23,7 @@ from evidencedesk.server.gate import Gate
 from evidencedesk.server.headers import Headers
 from evidencedesk.server.health import health_router
 from evidencedesk.server.observing import Observing
+from evidencedesk.server.oidc.signin import signin_router
 from evidencedesk.server.problems import TITLES, Problem, RequestError, problem_of
 from evidencedesk.server.services import Services
 from evidencedesk.server.uploads import too_many_files, uploads_router
@@ -37,6 +38,7 @@ ROUTERS: tuple[Router, ...] = (
     documents_router,
     answers_router,
     completions_router,
+    signin_router,
 )
 
 

@@ -41,6 +41,7 @@ class Authenticator:
         tokens: signed tokens of the OpenID Connect provider; None where there is none.
         sessions: browsers that are signed in; None where nobody can sign in.
         local: the caller without credentials in single-user mode; None in any other.
+        suspended: whether somebody is shut out, whatever he comes with.
         cookie: name of the session cookie.
     """
 
@@ -48,10 +49,16 @@ class Authenticator:
     tokens: Verifier | None
     sessions: Verifier | None
     local: Identity | None
+    suspended: Callable[[Principal], bool]
     cookie: str
 
     def authenticate(self, connection: HTTPConnection) -> Identity | None:
-        """The caller, or None when he is not known."""
+        """The caller, or None when he is not known or is shut out."""
+        identity = self._identified(connection)
+        shut_out = identity is not None and self.suspended(identity.principal)
+        return None if shut_out else identity
+
+    def _identified(self, connection: HTTPConnection) -> Identity | None:
         presented = connection.headers.getlist("authorization")
         if presented:
             return self._bearer(presented)

@@ -15,6 +15,9 @@ from evidencedesk.server.auth import LOOPBACK, Authenticator, local_identity
 from evidencedesk.server.limits import Allowance, Turns
 from evidencedesk.server.logs import Log, Pseudonyms, logger_of
 from evidencedesk.server.metrics import Metrics
+from evidencedesk.server.oidc.building import check_oidc, provider_of
+from evidencedesk.server.oidc.provider import Provider
+from evidencedesk.server.oidc.tokens import TokenVerifier
 from evidencedesk.server.originals import Originals
 from evidencedesk.server.services import Services
 from evidencedesk.server.state.store import FILE_NAME, ServerState
@@ -52,12 +55,8 @@ def check_serving(settings: Settings) -> None:
             code="open_to_all",
             hint='Set [server] authentication to ["keys"] or ["oidc"], or host to "127.0.0.1".',
         )
-    if "oidc" in methods and not server.oidc.issuer:
-        raise SettingsError(
-            "[server] authentication names oidc, and [server.oidc] issuer is not set.",
-            code="bad_authentication",
-            hint="Set issuer, and audience or client_id.",
-        )
+    if "oidc" in methods:
+        check_oidc(settings)
 
 
 def state_path(settings: Settings) -> Path:
@@ -128,13 +127,16 @@ def services_of(
     )
     state = open_state(settings, time)
     limits = settings.server.limits
+    signs_in = "oidc" in settings.server.authentication
+    provider = provider_of(settings, time) if signs_in else None
     return Services(
         settings=settings,
         desk=desk,
         clock=time,
         new_secret=new_secret,
         state=state,
-        authenticator=_authenticator(settings, state),
+        authenticator=_authenticator(settings, state, provider),
+        provider=provider,
         requests=Allowance(limits.requests_per_minute, time, code="rate_limited", what="requests"),
         tokens=Allowance(limits.tokens_per_minute, time, code="too_many_tokens", what="tokens"),
         turns=Turns(limits.concurrent_answers, limits.waiting_answers),
@@ -145,13 +147,16 @@ def services_of(
     )
 
 
-def _authenticator(settings: Settings, state: ServerState) -> Authenticator:
+def _authenticator(
+    settings: Settings, state: ServerState, provider: Provider | None
+) -> Authenticator:
     methods = settings.server.authentication
     return Authenticator(
         keys=state.keys,
-        tokens=None,
+        tokens=None if provider is None else TokenVerifier(settings, provider),
         sessions=state.sessions if "oidc" in methods else None,
         local=local_identity(settings) if "local" in methods else None,
+        suspended=state.suspensions.holds,
         cookie=cookie_name(settings),
     )
 

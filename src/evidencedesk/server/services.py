@@ -14,6 +14,7 @@ from evidencedesk.server.identity import Identity
 from evidencedesk.server.limits import Allowance, Turns
 from evidencedesk.server.logs import Log, Pseudonyms
 from evidencedesk.server.metrics import Metrics
+from evidencedesk.server.oidc.provider import Provider
 from evidencedesk.server.originals import Originals
 from evidencedesk.server.state.store import ServerState
 from evidencedesk.settings import Settings
@@ -37,6 +38,7 @@ class Services:
         log: where the server tells of itself.
         pseudonyms: names for callers in the log.
         originals: uploaded bytes.
+        provider: who signs people in; None where nobody signs in.
         job_arrived: set when an upload was taken.
         stopping: set when the process is about to end.
     """
@@ -54,6 +56,7 @@ class Services:
     log: Log
     pseudonyms: Pseudonyms
     originals: Originals
+    provider: Provider | None = None
     job_arrived: threading.Event = field(default_factory=threading.Event)
     stopping: threading.Event = field(default_factory=threading.Event)
 
@@ -72,5 +75,7 @@ class Services:
 
     def close(self) -> None:
         """Release the desk and the server's own database."""
+        if self.provider is not None:
+            self.provider.close()
         self.desk.close()
         self.state.close()

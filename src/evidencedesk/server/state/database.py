@@ -29,6 +29,9 @@ CREATE TABLE sign_ins (
     state_hash BLOB PRIMARY KEY, browser_hash BLOB NOT NULL, nonce TEXT NOT NULL,
     verifier TEXT NOT NULL, target TEXT NOT NULL, expires_at REAL NOT NULL
 ) STRICT;
+CREATE TABLE suspensions (
+    tenant TEXT NOT NULL, subject TEXT NOT NULL, PRIMARY KEY (tenant, subject)
+) STRICT;
 CREATE TABLE jobs (
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, principal TEXT NOT NULL, said TEXT NOT NULL,
     state TEXT NOT NULL, error TEXT, attempts INTEGER NOT NULL, created_at REAL NOT NULL,

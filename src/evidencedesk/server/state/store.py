@@ -12,6 +12,7 @@ from evidencedesk.server.state.database import StateDatabase
 from evidencedesk.server.state.jobs import Jobs
 from evidencedesk.server.state.keys import ApiKeys
 from evidencedesk.server.state.sessions import Sessions
+from evidencedesk.server.state.suspensions import Suspensions
 
 FILE_NAME = "server.sqlite3"
 
@@ -24,12 +25,14 @@ class ServerState:
         database: the file.
         keys: API keys.
         sessions: browsers that are signed in.
+        suspensions: people who are shut out.
         jobs: uploads on their way into the index.
     """
 
     database: StateDatabase
     keys: ApiKeys
     sessions: Sessions
+    suspensions: Suspensions
     jobs: Jobs
 
     @classmethod
@@ -52,6 +55,7 @@ class ServerState:
             database,
             ApiKeys(database, clock, new_id=new_id, new_secret=new_secret),
             Sessions(database, clock, lifetime=session_lifetime, new_secret=new_secret),
+            Suspensions(database),
             Jobs(database, clock),
         )
 
