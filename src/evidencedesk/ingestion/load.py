@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import overload
 
 from evidencedesk.errors import ParseError, SourceError
 from evidencedesk.model import FailedSource
@@ -85,7 +86,7 @@ class Discovery:
         refused: links that lead out of their PATH.
     """
 
-    files: tuple[SourceFile, ...] = ()
+    files: Sequence[SourceFile] = ()
     failed: tuple[FailedSource, ...] = ()
     refused: tuple[FailedSource, ...] = ()
 
@@ -116,15 +117,43 @@ def discover(paths: Iterable[Path]) -> Discovery:
     search = _Search()
     for path in paths:
         search.add(path)
-    return Discovery(tuple(search.files), tuple(search.failed), tuple(search.refused))
+    return Discovery(_Found(search.files), tuple(search.failed), tuple(search.refused))
+
+
+class _Found(Sequence[SourceFile]):
+    """Files that are made when they are asked for: there may be millions, and names are enough.
+
+    Args:
+        places: of each file, the PATH given, and the path below it or None for the PATH itself.
+    """
+
+    def __init__(self, places: Sequence[tuple[Path, str | None]]) -> None:
+        self._places = places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> SourceFile: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> _Found: ...
+
+    def __getitem__(self, index: int | slice) -> SourceFile | _Found:
+        if isinstance(index, slice):
+            return _Found(self._places[index])
+        root, relative = self._places[index]
+        if relative is None:
+            return SourceFile(root, root, root.name)
+        return SourceFile(root / relative, root, relative)
 
 
 class _Search:
     def __init__(self) -> None:
-        self.files: list[SourceFile] = []
+        self.files: list[tuple[Path, str | None]] = []
         self.failed: list[FailedSource] = []
         self.refused: list[FailedSource] = []
-        self._seen: set[Path] = set()
+        self._seen: set[str] = set()
 
     def add(self, path: Path) -> None:
         if _is_index(path) or _is_index(path.parent):
@@ -134,11 +163,10 @@ class _Search:
                 hint="Name the folder of the documents.",
             )
         if path.is_file():
-            self._keep(SourceFile(path, path, path.name))
+            self._keep(path, path.name, (path, None))
         elif path.is_dir():
-            found = sorted(self._walk(path), key=lambda file: file.relative)
-            for file in found:
-                self._keep(file)
+            for relative in sorted(self._walk(path)):
+                self._keep(path / relative, relative, (path, relative))
         else:
             raise SourceError(
                 f"There is no file or folder {str(path)!r}.",
@@ -146,16 +174,16 @@ class _Search:
                 hint="Check the spelling, and the folder that the command runs in.",
             )
 
-    def _keep(self, file: SourceFile) -> None:
-        if not _is_text(file.relative):
-            self._cannot_name(file)
+    def _keep(self, path: Path, relative: str, place: tuple[Path, str | None]) -> None:
+        if not _is_text(relative):
+            self._cannot_name(relative)
             return
-        resolved = file.path.resolve()
+        resolved = str(path.resolve())
         if resolved not in self._seen:
             self._seen.add(resolved)
-            self.files.append(file)
+            self.files.append(place)
 
-    def _walk(self, root: Path) -> Iterator[SourceFile]:
+    def _walk(self, root: Path) -> Iterator[str]:
         for folder, folders, names in os.walk(root, onerror=self._cannot_list):
             folders[:] = [
                 name
@@ -166,7 +194,7 @@ class _Search:
                 path = Path(folder, name)
                 if name.startswith(".") or name in _OURS or not self._may_read(root, path):
                     continue
-                yield SourceFile(path, root, path.relative_to(root).as_posix())
+                yield path.relative_to(root).as_posix()
 
     def _may_enter(self, folder: str, name: str) -> bool:
         path = Path(folder, name)
@@ -184,8 +212,8 @@ class _Search:
     def _refuse(self, path: Path, reason: str) -> None:
         self.refused.append(FailedSource(str(path), "symlink_refused", f"{path}: {reason}."))
 
-    def _cannot_name(self, file: SourceFile) -> None:
-        shown = ascii(file.relative)
+    def _cannot_name(self, relative: str) -> None:
+        shown = ascii(relative)
         message = f"{shown}: its name is not text in the encoding of the file system. Rename it."
         self.failed.append(FailedSource(shown, "bad_file_name", message))
 

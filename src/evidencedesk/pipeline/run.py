@@ -49,7 +49,7 @@ def run_ingestion(
     found = discover([path for path in paths if path.exists() or not (prune and force)])
     lost = _lost(indexing.writer, paths, found, tenant, force=force) if prune else []
     outcomes: list[Outcome] = []
-    with _logged(outcomes, indexing.writer, clock, tenant):
+    with logged(outcomes, indexing.writer, clock, tenant):
         for outcome in ingest_files(found.files, reading, indexing):
             outcomes.append(outcome)
             if progress is not None:
@@ -83,7 +83,7 @@ def run_upload(
     clock = reading.clock
     started = clock.monotonic()
     outcomes: list[Outcome] = []
-    with _logged(outcomes, indexing.writer, clock, reading.defaults.tenant):
+    with logged(outcomes, indexing.writer, clock, reading.defaults.tenant):
         outcomes.extend(ingest_files([file], reading, indexing))
     return report_of(outcomes, warnings=warnings, seconds=clock.monotonic() - started)
 
@@ -128,16 +128,18 @@ def _described(chunking: ChunkingSettings) -> str:
 
 
 @contextmanager
-def _logged(
+def logged(
     outcomes: Sequence[Outcome], writer: Writer, clock: Clock, tenant: str
 ) -> Iterator[None]:
     """Log what was done, also when the run is interrupted or fails."""
     try:
         yield
     finally:
-        entries = log_entries(outcomes, tenant=tenant, at=clock.now())
-        for start in range(0, len(entries), LOG_EVERY):
-            writer.append_log(entries[start : start + LOG_EVERY])
+        at = clock.now()
+        for start in range(0, len(outcomes), LOG_EVERY):
+            entries = log_entries(outcomes[start : start + LOG_EVERY], tenant=tenant, at=at)
+            if entries:
+                writer.append_log(entries)
 
 
 def _lost(

@@ -1,4 +1,4 @@
-"""Parts: up to 65,536 chunks of one generation with what searching needs of them."""
+"""Parts: up to 16,384 chunks of one generation with what searching needs of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 
 from evidencedesk.adapters.stores.sqlite.postings import Postings, decode_terms, invert
 
-CAPACITY = 1 << 16
+CAPACITY = 1 << 14
+"""Rows of a part at most. Larger ones would be searched no faster, and each takes some 5 kB a row to
+make: this bounds the memory of whoever ingests, however much there is."""
+
+_READ_ROWS = 4096
 
 _FEATURES = """
 SELECT slot, length, terms, counts, codes, scale FROM features
@@ -56,15 +60,17 @@ class Part:
 def read_parts(connection: sqlite3.Connection, first: int, last: int) -> Iterator[Part]:
     """The stored chunks with slots in ``[first, last]`` as parts, each as full as can be."""
     while first <= last:
-        rows = connection.execute(_FEATURES, (first, last, CAPACITY)).fetchall()
-        if not rows:
+        pieces = list(_pieces(connection.execute(_FEATURES, (first, last, CAPACITY))))
+        if not pieces:
             return
-        yield _from_rows(rows)
-        first = rows[-1][0] + 1
+        part = pieces[0] if len(pieces) == 1 else merge(pieces)
+        yield part
+        first = int(part.slots[-1]) + 1
 
 
-def merge(parts: Sequence[Part], alive: Sequence[NDArray[np.bool_]]) -> Part:
-    """One part of the rows of neighbouring ``parts`` that are alive."""
+def merge(parts: Sequence[Part], alive: Sequence[NDArray[np.bool_]] | None = None) -> Part:
+    """One part of the rows of neighbouring ``parts``, or of those that are alive."""
+    alive = alive or [np.ones(len(part), np.bool_) for part in parts]
     rows = [np.flatnonzero(mask) for mask in alive]
     dimensions = max(part.dimensions for part in parts)
     terms, local, counts = [], [], []
@@ -85,6 +91,11 @@ def merge(parts: Sequence[Part], alive: Sequence[NDArray[np.bool_]]) -> Part:
         codes=np.concatenate([_widened(part.codes[kept], dimensions) for part, kept in pairs]),
         postings=invert(np.concatenate(terms), np.concatenate(local), np.concatenate(counts)),
     )
+
+
+def _pieces(rows: sqlite3.Cursor) -> Iterator[Part]:
+    while some := rows.fetchmany(_READ_ROWS):
+        yield _from_rows(some)
 
 
 def _from_rows(rows: Sequence[tuple[int, int, bytes, bytes, bytes, float]]) -> Part:
