@@ -13,7 +13,9 @@ from evidencedesk.cli.commands import EXIT_ERROR, EXIT_OK
 from evidencedesk.cli.estimate import say_before_ingesting
 from evidencedesk.cli.options import check_paths
 from evidencedesk.cli.terminal import Terminal
+from evidencedesk.errors import UsageError
 from evidencedesk.model import IngestReport
+from evidencedesk.source_wiring import web_sources
 
 app = new_app()
 
@@ -32,6 +34,8 @@ _Deny = Annotated[
         "ingest policies/ --role staff",
         "ingest handbook.pdf prices.docx --role staff --role student --lang en",
         "ingest policies/ --prune      # documents whose file is gone are removed",
+        "ingest --url https://example.org/fees --allow-host example.org",
+        "ingest --sitemap https://example.org/sitemap.xml --prune",
         "ingest policies/ --watch      # goes on until Ctrl-C",
     )
 )
@@ -39,7 +43,20 @@ _Deny = Annotated[
 def ingest(
     call: Call,
     *,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders.")],
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH", help="Files and folders.")
+    ] = None,
+    url: Annotated[
+        list[str] | None, typer.Option(help="A web page, from a host on the list.", metavar="URL")
+    ] = None,
+    sitemap: Annotated[
+        list[str] | None,
+        typer.Option(help="All pages that the map of a site names.", metavar="URL"),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A host besides those of [web] hosts.", metavar="HOST"),
+    ] = None,
     role: _Roles = None,
     deny: _Deny = None,
     tenant: Annotated[
@@ -64,7 +81,7 @@ def ingest(
         typer.Option(help="How much is done side by side; 0 is one per core.", metavar="N"),
     ] = None,
 ) -> int:
-    """Bring the index in line with files and folders.
+    """Bring the index in line with files, folders and web pages.
 
     Unchanged files cost nothing. A file that cannot be read keeps its last good version, is named
     with its reason, and makes the exit code 1. The index is made if there is none.
@@ -81,6 +98,16 @@ def ingest(
         "prune": prune,
         "force": force,
     }
+    paths = paths or []
+    options["sources"] = web_sources(
+        call.settings, urls=url or (), sitemaps=sitemap or (), hosts=allow_host or ()
+    )
+    if not paths and not options["sources"]:
+        raise UsageError(
+            "There is nothing to ingest.",
+            code="path_missing",
+            hint="Name files or folders, or give --url or --sitemap.",
+        )
     if not (prune and force):
         check_paths(paths, hint="Correct it. To remove what came from it: --prune --force.")
     if call.index_is_new:

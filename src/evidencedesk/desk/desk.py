@@ -51,15 +51,18 @@ from evidencedesk.model import (
 from evidencedesk.pipeline import (
     Explanation,
     StreamEvent,
+    merged,
     recall,
     remove_document,
     run_ingestion,
+    run_source,
     search,
     stand_alone,
     turn_of,
 )
-from evidencedesk.protocols import Clock, Generator
+from evidencedesk.protocols import Clock, Generator, Source
 from evidencedesk.settings import Settings
+from evidencedesk.source_wiring import visits_beside
 
 
 class Desk(Keeping):
@@ -140,8 +143,9 @@ class Desk(Keeping):
         prune: bool = False,
         force: bool = False,
         progress: ProgressCallback | None = None,
+        sources: Sequence[Source] = (),
     ) -> IngestReport:
-        """Bring the index in line with files and folders.
+        """Bring the index in line with files, folders and other sources.
 
         A file that cannot be read keeps its last good version and is reported. Interrupted, all
         that was finished is in the index; the same call goes on from there.
@@ -157,6 +161,7 @@ class Desk(Keeping):
             prune: remove documents of the named folders whose file is gone.
             force: prune although a folder is missing, empty, or would lose over half.
             progress: told of every file.
+            sources: read after the paths (:func:`evidencedesk.source_wiring.web_sources`).
 
         Raises:
             SourceError: ``path_missing``.
@@ -168,15 +173,30 @@ class Desk(Keeping):
             self.settings, roles=roles, deny=deny, status=status, lang=lang, owner=owner
         )
         with self._index.ingesting() as (indexing, parsers, warnings):
+            reading = wiring.reading(self.settings, parsers, self._clock, request, owner_tenant)
             report = run_ingestion(
                 [Path(path) for path in paths],
-                wiring.reading(self.settings, parsers, self._clock, request, owner_tenant),
+                reading,
                 indexing,
                 prune=prune,
                 force=force,
                 warnings=warnings,
                 progress=progress,
             )
+            visits = visits_beside(self._index.path)
+            fetched = [
+                run_source(
+                    source,
+                    reading,
+                    indexing,
+                    visits=visits,
+                    prune=prune,
+                    force=force,
+                    progress=progress,
+                )
+                for source in sources
+            ]
+            report = merged([report, *fetched])
         lapsed = self.answers.warnings_after(report, owner_tenant)
         return replace(report, warnings=(*report.warnings, *lapsed))
 

@@ -10,6 +10,7 @@ from evidencedesk.pipeline.documents import Reading, chunk_folder, open_file, re
 from evidencedesk.pipeline.examine import examine
 from evidencedesk.pipeline.ingest import Indexing, Outcome, ingest_document, ingest_files
 from evidencedesk.pipeline.reindex import rebuild
+from evidencedesk.pipeline.report import merged
 from evidencedesk.pipeline.run import (
     check_chunking,
     check_normalisation,
@@ -17,6 +18,7 @@ from evidencedesk.pipeline.run import (
     run_ingestion,
     run_upload,
 )
+from evidencedesk.pipeline.sources import run_source
 from evidencedesk.pipeline.stream import (
     AnswerEvent,
     ClaimEvent,
@@ -43,12 +45,14 @@ __all__ = [
     "examine",
     "ingest_document",
     "ingest_files",
+    "merged",
     "open_file",
     "read_document",
     "rebuild",
     "recall",
     "remove_document",
     "run_ingestion",
+    "run_source",
     "run_upload",
     "search",
     "stand_alone",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from datetime import datetime
+from functools import reduce
+from operator import add
 
 from evidencedesk.indexing import Change
 from evidencedesk.model import DocumentRecord, FailedSource, IngestReport, LogEntry
@@ -53,6 +56,16 @@ def report_of(
         ),
         chunks=sum(each.chunks for each in outcomes),
         seconds=round(seconds, 3),
+    )
+
+
+def merged(reports: Sequence[IngestReport]) -> IngestReport:
+    """Several runs, one after the other, as one."""
+    return IngestReport(
+        **{
+            name: reduce(add, (getattr(report, name) for report in reports))
+            for name in (each.name for each in fields(IngestReport))
+        }
     )
 
 

@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 from evidencedesk.settings.declaring import Name
 from evidencedesk.settings.declaring import Table as _Table
 from evidencedesk.settings.declaring import row as _row
+from evidencedesk.settings.fetching import WebTable
 from evidencedesk.settings.notifying import NotificationsTable
 from evidencedesk.settings.serving import ServerTable, TelemetryTable
 
@@ -323,6 +324,7 @@ class Settings(_Table):
     offline: bool = _row(default=False, help="Forbids every connection, `models pull` too.")
     index: IndexTable = IndexTable()
     ingestion: IngestionTable = IngestionTable()
+    web: WebTable = WebTable()
     embedding: EmbeddingTable = EmbeddingTable()
     chunking: ChunkingTable = ChunkingTable()
     retrieval: RetrievalTable = RetrievalTable()

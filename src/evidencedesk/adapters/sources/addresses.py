@@ -25,9 +25,9 @@ _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 _NUMERIC = re.compile(r"(?:0x[0-9a-f]*|\d+)")
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\\u00a0\u2028\u2029\u3000]")
 _LONGEST = 4_096
-# Never public though their numbers are: the host that answers for metadata at one large provider,
-# and networks that stand for IPv4 addresses in IPv6 ones (RFC 6052, RFC 8215).
-_NEVER = frozenset({ipaddress.ip_address("168.63.129.16")})
+# Never public though their numbers may count as such: hosts that answer for metadata at large
+# providers, and networks that stand for IPv4 addresses in IPv6 ones (RFC 6052, RFC 8215).
+_NEVER = tuple(map(ipaddress.ip_network, ("168.63.129.16/32", "192.0.0.0/24")))
 _TRANSLATED = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")))
 
 
@@ -61,7 +61,9 @@ def is_public(address: IPAddress) -> bool:
 
     What an IPv6 address embeds (mapped, 6to4, Teredo, translated) must be public, too.
     """
-    if address in _NEVER or address.is_multicast or not address.is_global:
+    if address.is_multicast or not address.is_global:
+        return False
+    if any(address in network for network in _NEVER):
         return False
     if isinstance(address, ipaddress.IPv4Address):
         return True

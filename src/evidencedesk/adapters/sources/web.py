@@ -41,7 +41,9 @@ _EXTENSIONS = {
     "application/mbox": ".mbox",
 }
 _REFUSALS = frozenset({"bad_url", "host_not_allowed", "address_refused", "downgraded"})
-_LOC = re.compile(r"<(?:\w+:)?loc\b[^>]*>\s*(?:<!\[CDATA\[)?\s*([^<\]]*?)\s*(?:\]\]>)?\s*</", re.IGNORECASE)
+_LOC = re.compile(
+    r"<(?:\w+:)?loc\b[^>]*>\s*(?:<!\[CDATA\[)?\s*([^<\]]*?)\s*(?:\]\]>)?\s*</", re.IGNORECASE
+)
 _MAP_ENTRY = re.compile(r"<(?:\w+:)?sitemap\b", re.IGNORECASE)
 _MOST_PAGES = 50_000
 _MOST_MAPS = 1_000
