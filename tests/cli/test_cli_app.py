@@ -21,16 +21,19 @@ ROOT = Path(__file__).parents[2]
 HELP_SECONDS = 0.4
 READING = ("ask", "chat", "search", "show", "docs list", "docs show", "docs history", "docs diff")
 READING += tuple(f"answers {name}" for name in ("list", "show", "replay", "recheck", "export"))
+READING += ("answers feedback",)
 READING += ("eval init", "eval add")
 ALL_COMMANDS = (
     *(
         row.name
         for row in COMMANDS
-        if row.name not in {"docs", "chunks", "models", "answers", "keys", "eval"}
+        if row.name not in {"docs", "chunks", "models", "answers", "keys", "eval", "notices"}
     ),
     *(f"docs {name}" for name in ("list", "show", "history", "diff", "remove", "status")),
     "chunks compare",
     *(f"answers {name}" for name in ("list", "show", "replay", "recheck", "export", "erase")),
+    "answers feedback",
+    *(f"notices {name}" for name in ("list", "send", "test")),
     "keys init",
     *(f"eval {name}" for name in ("init", "add", "run", "compare", "gate", "report")),
     *(f"models {name}" for name in ("list", "pull", "verify", "where")),

@@ -132,6 +132,35 @@ def recheck(
 
 
 @app.command(
+    "feedback",
+    epilog=examples(
+        "answers feedback ANSWER useful --as me@example.org",
+        'answers feedback ANSWER missing --note "The fee for parcels." --as me@example.org',
+        note=OPERATOR_NOTE,
+    ),
+)
+@command(reads=True)
+def feedback(
+    call: Call,
+    answer: _Answer,
+    verdict: Annotated[
+        str, typer.Argument(metavar="VERDICT", help="useful, wrong or missing (incomplete).")
+    ],
+    note: Annotated[str, typer.Option(help="In your own words.", metavar="TEXT")] = "",
+) -> None:
+    """Say of an answer, or of an abstention, whether it helped; the last word counts.
+
+    What is called wrong or missing is listed by `gaps`, and told to whom [notifications] names.
+    """
+    with call.open() as desk:
+        said = desk.feedback(answer, verdict, principal=call.principal, note=note)
+    if call.as_json:
+        call.terminal.json(said.to_json())
+    else:
+        call.terminal.line(f"Kept: {said.verdict.value}.")
+
+
+@app.command(
     "export",
     epilog=examples("answers export ANSWER answer.json --as me@example.org", note=OPERATOR_NOTE),
 )

@@ -63,6 +63,9 @@ class ReaderOptions:
         bool | None,
         typer.Option("--administrator/--no-administrator", help="Reads as an administrator."),
     ] = None
+    auditor: Annotated[
+        bool, typer.Option("--auditor", help="Reads others' answers, and no document by that.")
+    ] = False
     tenant: Annotated[str | None, typer.Option(help="The reader's tenant.", metavar="TENANT")] = (
         None
     )
@@ -131,6 +134,7 @@ class Call:
             roles=check_known_roles(roles, self.settings.access.known_roles),
             subject=reader.subject or local.subject,
             administrator=administrator,
+            auditor=reader.auditor,
         )
 
     def operator(self, tenant: str | None = None) -> Principal:

@@ -1,14 +1,11 @@
-"""Which addresses a connection may be made to: public ones, unless the operator allows others."""
+"""Which addresses a notice may be posted to: public ones, unless the operator allows others."""
 
 from __future__ import annotations
 
 import ipaddress
-import socket
-from ipaddress import IPv4Address, IPv6Address
 
+from evidencedesk.adapters.sources.addresses import is_public, system_resolver
 from evidencedesk.errors import NotificationError
-
-_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 def addresses_of(host: str, port: int, *, allow_private: bool) -> tuple[str, ...]:
@@ -22,35 +19,18 @@ def addresses_of(host: str, port: int, *, allow_private: bool) -> tuple[str, ...
             private, link-local, multicast or reserved, also behind an IPv6 address that carries it.
     """
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = tuple(system_resolver(host, port))
     except (OSError, UnicodeError):
         raise NotificationError(
             f"The host {host!r} has no address.",
             code="address_unknown",
             hint="Correct [notifications] webhook_url, or mend name resolution.",
         ) from None
-    addresses = tuple(dict.fromkeys(str(each[4][0]) for each in found))
-    if not allow_private and not all(map(is_public, addresses)):
+    found = (ipaddress.ip_address(each.partition("%")[0]) for each in addresses)
+    if not allow_private and not all(map(is_public, found)):
         raise NotificationError(
             f"The host {host!r} is at an address that is not public.",
             code="address_private",
             hint="Set [notifications] allow_private if that is meant.",
         )
     return addresses
-
-
-def is_public(address: str) -> bool:
-    """Whether an address is one of the public Internet (RFC 6890), and those that it carries too."""
-    parsed = ipaddress.ip_address(address.partition("%")[0])
-    return all(each.is_global and not each.is_multicast for each in (parsed, *_carried(parsed)))
-
-
-def _carried(address: IPv4Address | IPv6Address) -> tuple[IPv4Address, ...]:
-    """IPv4 addresses inside an IPv6 address: mapped, 6to4, Teredo, NAT64."""
-    if isinstance(address, IPv4Address):
-        return ()
-    teredo = address.teredo or ()
-    translated = IPv4Address(int(address) & 0xFFFFFFFF) if address in _TRANSLATED else None
-    return tuple(
-        each for each in (address.ipv4_mapped, address.sixtofour, *teredo, translated) if each
-    )
