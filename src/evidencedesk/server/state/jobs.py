@@ -19,7 +19,7 @@ from evidencedesk.protocols import Clock
 from evidencedesk.server.state.credentials import hash_of
 from evidencedesk.server.state.database import StateDatabase
 
-LEASE = timedelta(seconds=30)
+LEASE = timedelta(seconds=15)
 MOST_ATTEMPTS = 5
 KEPT = timedelta(days=30)
 """How long a finished job can be looked up."""
