@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
 from starlette.requests import Request
@@ -16,6 +17,7 @@ from evidencedesk.server.ui.texts import COOKIE, LANGUAGES
 
 Caller = Annotated[Identity, Depends(identity_of)]
 
+_LOOKED_AT = 50
 _RECENT = 8
 _REMEMBERED = 365 * 24 * 3600
 
@@ -27,14 +29,13 @@ def asking_room_router(services: Services, pages: Pages) -> APIRouter:
     @router.get("/")
     def ask(request: Request, caller: Caller) -> Response:
         """The room Ask. The answer itself comes from ``POST /v1/ask``."""
-        rows = services.desk.answers.list(principal=caller.principal, limit=_RECENT)
-        own = [row for row in rows if row["question"] and _is_own(row["asked_by"], caller)]
+        rows = services.desk.answers.list(principal=caller.principal, limit=_LOOKED_AT)
         return pages.page(
             request,
             caller,
             "ask.html",
             room="ask",
-            recent=own,
+            recent=_recent(rows, caller.principal.subject),
             answer_id="",
             most_chars=services.settings.retrieval.max_question_chars,
         )
@@ -80,8 +81,13 @@ def asking_room_router(services: Services, pages: Pages) -> APIRouter:
     return router
 
 
-def _is_own(asked_by: str | None, caller: Identity) -> bool:
-    return asked_by == caller.principal.subject
+def _recent(rows: Sequence[Mapping[str, Any]], subject: str | None) -> list[Mapping[str, Any]]:
+    """One's own questions, each once with its newest answer; an overseer's rows hold everybody's."""
+    newest: dict[str, Mapping[str, Any]] = {}
+    for row in rows:
+        if row["question"] and row["asked_by"] == subject:
+            newest.setdefault(row["question"], row)
+    return list(newest.values())[:_RECENT]
 
 
 def _local(path: str) -> str:

@@ -30,6 +30,17 @@ POLICY = "; ".join(
 )
 """Nothing inline and nothing from elsewhere: neither script nor style, image or connection."""
 
+_KINDS = {
+    "application/pdf": "PDF",
+    "application/epub+zip": "EPUB",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "PowerPoint",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "Excel",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word",
+    "text/csv": "CSV",
+    "text/html": "HTML",
+    "text/markdown": "Markdown",
+    "text/plain": "Text",
+}
 _DATES = {"en": "%-d %b %Y, %H:%M", "de": "%d.%m.%Y, %H:%M"}
 
 
@@ -66,6 +77,8 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+
+        self._templates.filters.update(coded=_coded, kind=_kind)
 
     def page(
         self,
@@ -112,6 +125,18 @@ class Pages:
         """The texts in the language of whoever asks."""
         accepted = request.headers.get("accept-language", "")
         return Texts(chosen_language(request.cookies.get(COOKIE), accepted))
+
+
+def _coded(text: str) -> Markup:
+    """What stands between backticks is shown as something to type."""
+    parts = text.split("`")
+    shown = (Markup("<code>{}</code>") if n % 2 else Markup("{}") for n in range(len(parts)))
+    return Markup().join(form.format(part) for form, part in zip(shown, parts, strict=True))
+
+
+def _kind(media_type: str) -> str:
+    """A format as people call it."""
+    return _KINDS.get(media_type, media_type)
 
 
 def _when(texts: Texts) -> Any:

@@ -16,7 +16,11 @@ export function renderAnswer(turn, answer, open) {
 
 /** One claim; its marks are numbers into `citations`. */
 export function claimElement(claim, citations, open) {
-  const shown = element("p", { className: "claim", dir: "auto" }, claim.text ?? text("withheld_claim"));
+  const words = claim.text ?? text("withheld_claim");
+  const last = words.search(/\S+\s*$/);
+  // The last word and its marks stay on one line.
+  const tied = element("span", { className: "tied" }, words.slice(last));
+  const shown = element("p", { className: "claim", dir: "auto" }, words.slice(0, last), tied);
   for (const index of claim.citations) {
     const citation = citations[index];
     if (citation.available === false) continue;
@@ -25,19 +29,29 @@ export function claimElement(claim, citations, open) {
     mark.dataset.citation = index;
     mark.setAttribute("aria-expanded", "false");
     mark.addEventListener("click", () => open(index, mark));
-    shown.append(mark);
+    tied.append(mark);
   }
   if (claim.support === "quoted") shown.append(element("span", { className: "paraphrase" }, text("paraphrase")));
   return shown;
 }
 
-/** The place of a quote in words: the last parts of its citation's label. */
+/** The place of a quote in words, in the language of the page. */
 export function placeOf(citation) {
-  const place = citation.quote_location ?? {};
-  const heading = place.heading?.length ? place.heading[place.heading.length - 1] : "";
-  const label = citation.label ?? "";
-  const inside = label.slice(citation.title?.length ?? 0).match(/^ \((.*)\) \[[^\]]*\]$/s)?.[1] ?? "";
-  return inside || heading;
+  const place = citation.quote_location ?? citation.location ?? {};
+  const { page, last_page: lastPage, first_line: line, last_line: lastLine, heading, sheet, slide } = place;
+  const parts = [heading?.at(-1)];
+  if (sheet && sheet !== parts[0]) parts.push(text("place.sheet", { first: sheet }));
+  if (slide) parts.push(text("place.slide", { first: slide }));
+  if (page) parts.push(range("page", page, lastPage));
+  if (line) parts.push(range("line", line, lastLine));
+  else if (place.row) parts.push(text("place.row", { first: place.row }));
+  else if (place.paragraph) parts.push(text("place.paragraph", { first: place.paragraph }));
+  return parts.filter(Boolean).join(", ");
+}
+
+function range(unit, first, last) {
+  const several = last && last > first;
+  return text(several ? `place.${unit}s` : `place.${unit}`, { first, last });
 }
 
 function claims(answer, open) {
