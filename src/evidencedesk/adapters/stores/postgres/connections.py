@@ -31,7 +31,8 @@ _BEGIN = sql.SQL(
     "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL ROLE {role}; "
     "SET LOCAL evidencedesk.tenant = {tenant}; SET LOCAL evidencedesk.roles = {roles}; "
     "SET LOCAL evidencedesk.statuses = {statuses}; "
-    "SET LOCAL evidencedesk.administrator = {administrator}"
+    "SET LOCAL evidencedesk.administrator = {administrator}; "
+    "SET LOCAL evidencedesk.auditor = {auditor}"
 )
 
 _NOTICED_WHEN_CUT = {
@@ -130,6 +131,7 @@ def reading(connection: Connection, access: AccessFilter) -> Iterator[None]:
             roles=sql.Literal(json.dumps(sorted(access.roles))),
             statuses=sql.Literal(json.dumps(sorted(access.statuses))),
             administrator=sql.Literal(json.dumps(access.administrator)),
+            auditor=sql.Literal(json.dumps(access.auditor)),
         )
     )
     try:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.schema import SLOT_BITS, SLOTS_PER_PLACE
 from evidencedesk.adapters.stores.sqlite.codecs import encode_location
-from evidencedesk.adapters.stores.sqlite.postings import hash_of
 from evidencedesk.adapters.stores.sqlite.quantization import quantize
 from evidencedesk.errors import IndexingError, IndexMismatchError
 from evidencedesk.model import EmbeddingSpec, IndexedChunk
+from evidencedesk.text.hashing import hash_of
 
 ENTRY = np.dtype([("slot", "<i8"), ("length", "<u4"), ("count", "<u4")])
 """A posting: which chunk, how long it is for BM25, how often it holds the term."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evidencedesk.adapters.stores.postgres.connections import Connection
+from evidencedesk.adapters.stores.postgres.feedback_rows import blank_notes
 from evidencedesk.model.receipt import (
     NO_ENTRY,
     AuditEntry,
@@ -39,6 +40,7 @@ def blank_document(connection: Connection, tenant: str, document_id: str) -> int
         connection.execute(
             "UPDATE receipts SET content = %s WHERE number = %s", (json.dumps(kept), number)
         )
+    blank_notes(connection, [number for number, _, _ in rows])
     return len(rows)
 
 

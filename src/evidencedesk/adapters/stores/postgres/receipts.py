@@ -8,6 +8,11 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from evidencedesk.adapters.stores.postgres.connections import Connection, Pool, transaction
+from evidencedesk.adapters.stores.postgres.feedback_rows import (
+    erase_notes_of,
+    put_feedback,
+    read_feedback,
+)
 from evidencedesk.adapters.stores.postgres.receipt_rows import (
     CITING,
     append_event,
@@ -18,6 +23,7 @@ from evidencedesk.adapters.stores.postgres.receipt_rows import (
     still_kept,
 )
 from evidencedesk.adapters.stores.sqlite.receipt_rows import COLUMNS, decode_receipt
+from evidencedesk.model.feedback import Feedback
 from evidencedesk.model.receipt import AuditEntry, AuditEvent, Receipt, utc_text
 
 
@@ -112,6 +118,7 @@ class PostgresLedger:
                 "UPDATE receipts SET content = '{}' WHERE tenant = %s AND subject = %s",
                 (event.tenant, subject_hash),
             ).rowcount
+            erase_notes_of(connection, event.tenant, subject_hash)
             append_event(connection, event)
         return erased
 
@@ -136,13 +143,26 @@ class PostgresLedger:
             append_event(connection, event)
         return gone
 
+    def add_feedback(self, event: AuditEvent, feedback: Feedback) -> bool:
+        """See ``protocols.Ledger.add_feedback``."""
+        with self._writing(event.tenant) as connection:
+            kept = put_feedback(connection, feedback)
+            if kept:
+                append_event(connection, event)
+        return kept
+
+    def feedback(self, tenant: str, answer_id: str | None = None) -> tuple[Feedback, ...]:
+        """See ``protocols.Ledger.feedback``."""
+        with self._pool.connection() as connection:
+            return read_feedback(connection, tenant, answer_id)
+
     def entry(self, tenant: str, number: int) -> AuditEntry | None:
         """See ``protocols.Ledger.entry``."""
         return next(iter(self._entries(tenant, number, number)), None)
 
-    def chain(self, tenant: str) -> Iterator[AuditEntry]:
+    def chain(self, tenant: str, *, newest: int | None = None) -> Iterator[AuditEntry]:
         """See ``protocols.Ledger.chain``."""
-        yield from self._entries(tenant, 1, None)
+        yield from self._entries(tenant, 1, None, newest)
 
     def tenants(self) -> tuple[str, ...]:
         """See ``protocols.Ledger.tenants``."""
@@ -152,16 +172,18 @@ class PostgresLedger:
             ).fetchall()
         return tuple(tenant for (tenant,) in found)
 
-    def _entries(self, tenant: str, first: int, last: int | None) -> list[AuditEntry]:
+    def _entries(
+        self, tenant: str, first: int, last: int | None, newest: int | None = None
+    ) -> list[AuditEntry]:
         with self._pool.connection() as connection:
             rows = connection.execute(
                 "SELECT number, previous, event, hash FROM audit WHERE tenant = %s "
-                "AND number >= %s AND number <= coalesce(%s, number) ORDER BY number",
-                (tenant, first, last),
+                "AND number >= %s AND number <= coalesce(%s, number) ORDER BY number DESC LIMIT %s",
+                (tenant, first, last, newest),
             ).fetchall()
         return [
             AuditEntry(number, previous, json.loads(event), found)
-            for number, previous, event, found in rows
+            for number, previous, event, found in reversed(rows)
         ]
 
     def _select(

@@ -101,7 +101,7 @@ CREATE TABLE chunks (
     vector bytea,
     sentence_codes bytea,
     sentence_scales bytea
-);
+) WITH (toast_tuple_target = 8160);
 ALTER TABLE chunks ALTER vector SET STORAGE EXTERNAL, ALTER sentence_codes SET STORAGE EXTERNAL;
 CREATE INDEX chunks_by_document ON chunks (doc);
 CREATE INDEX chunks_by_key ON chunks (embedding_key) WHERE embedding_key <> '';
@@ -232,7 +232,42 @@ GRANT SELECT ON facts, revisions, generations, access_classes, documents, histor
     vectors, postings, log TO evidencedesk_reader;
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST,)
+_FEEDBACK = """
+CREATE TABLE feedback (
+    tenant text NOT NULL,
+    receipt bigint NOT NULL REFERENCES receipts ON DELETE CASCADE,
+    subject text NOT NULL,
+    at text COLLATE "C" NOT NULL,
+    verdict text NOT NULL,
+    note text NOT NULL,
+    PRIMARY KEY (receipt, subject)
+);
+CREATE INDEX feedback_by_tenant ON feedback (tenant);
+
+CREATE TABLE notices (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant text NOT NULL,
+    channel text NOT NULL,
+    notice text NOT NULL,
+    attempts integer NOT NULL,
+    due text COLLATE "C" NOT NULL,
+    failure text NOT NULL
+);
+CREATE INDEX notices_by_time ON notices (due);
+
+ALTER TABLE feedback ENABLE ROW LEVEL SECURITY;
+ALTER TABLE notices ENABLE ROW LEVEL SECURITY;
+
+DROP POLICY admitted ON log;
+CREATE POLICY admitted ON log FOR SELECT TO evidencedesk_reader USING (
+    tenant = (SELECT current_setting('evidencedesk.tenant', true))
+    AND 'true' IN (SELECT unnest(ARRAY[current_setting('evidencedesk.administrator', true),
+        current_setting('evidencedesk.auditor', true)]))
+    AND (class IS NULL OR class IN (
+        SELECT id FROM access_classes WHERE status = ANY (names_of('evidencedesk.statuses')))));
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _FEEDBACK)
 """Script ``n`` leads from version ``n`` (0 is blank) to ``n + 1``. Never edited once released."""
 
 VERSION = len(MIGRATIONS)

@@ -32,15 +32,13 @@ WITH scored AS MATERIALIZED (
 ), unit AS (
     SELECT least(%(bits)s - exponent_of(nullif(greatest(max(cosine), -min(cosine)), 0)), 1000)
         AS shift FROM scored
-), fixed AS (
-    SELECT round(cosine * power(2::float8, shift))::bigint AS value FROM scored, unit
 )
-SELECT
-    (SELECT shift FROM unit),
-    (SELECT sum(value)::text FROM fixed),
-    (SELECT sum(value * value)::text FROM fixed),
-    (SELECT array_agg(slot) FROM (
-        SELECT slot FROM scored ORDER BY cosine DESC, slot LIMIT %(limit)s) AS nearest)
+SELECT shift, total::text, squares::text, (SELECT array_agg(slot) FROM (
+    SELECT slot FROM scored ORDER BY cosine DESC, slot LIMIT %(limit)s) AS nearest)
+FROM unit, LATERAL (
+    SELECT sum(value) AS total, sum(value * value) AS squares
+    FROM (SELECT round(cosine * unit)::bigint AS value
+        FROM scored, (SELECT power(2::float8, shift) AS unit) AS power) AS fixed) AS sums
 """
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evidencedesk.access import AccessFilter
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.search import search
-from evidencedesk.adapters.stores.postgres.visible import read_visible
+from evidencedesk.adapters.stores.postgres.visible import Visible, read_visible
 from evidencedesk.adapters.stores.sqlite.codecs import (
     decode_chunk,
     decode_document,
@@ -68,7 +68,7 @@ class PostgresSnapshot:
         self._access = access
         self._classes = sorted(classes)
         self._classes_of_any_status = sorted(classes_of_any_status)
-        self._visible = read_visible(connection, generation.id, classes)
+        self._visible: Visible | None = None
 
     @property
     def access(self) -> AccessFilter:
@@ -94,6 +94,10 @@ class PostgresSnapshot:
                 f"The question's vector has {len(query.vector)} dimensions, the index was made "
                 f"with {embedding.name!r} of {embedding.dimensions}.",
                 hint="Run `evidencedesk reindex --model MODEL`, or configure the index's model.",
+            )
+        if self._visible is None:
+            self._visible = read_visible(
+                self._connection, self._generation.id, frozenset(self._classes)
             )
         return search(self._connection, self._visible, query)
 
@@ -172,7 +176,7 @@ class PostgresSnapshot:
         Entries on a document that the filter does not admit now or, if it is gone, did not admit
         in the end are left out; the filter of whoever keeps the log should have all statuses.
         """
-        if not self._access.administrator:
+        if not (self._access.administrator or self._access.auditor):
             return ()
         rows = self._connection.execute(
             "SELECT entry FROM log WHERE tenant = %s "

@@ -26,6 +26,7 @@ from evidencedesk.adapters.stores.postgres.generations import (
     read_generations,
 )
 from evidencedesk.adapters.stores.postgres.info import IndexInfo, read_info
+from evidencedesk.adapters.stores.postgres.outbox import PostgresOutbox
 from evidencedesk.adapters.stores.postgres.receipts import PostgresLedger
 from evidencedesk.adapters.stores.postgres.snapshot import PostgresSnapshot
 from evidencedesk.adapters.stores.postgres.writer import PostgresWriter
@@ -121,6 +122,10 @@ class PostgresStore:
     def ledger(self) -> PostgresLedger:
         """See ``protocols.Store.ledger``."""
         return PostgresLedger(self._pool)
+
+    def outbox(self) -> PostgresOutbox:
+        """See ``protocols.Store.outbox``."""
+        return PostgresOutbox(self._pool)
 
     def check(self) -> tuple[str, ...]:
         """See ``protocols.Store.check``."""
