@@ -12,13 +12,19 @@ from __future__ import annotations
 
 from evidencedesk.testing.store_documents import DocumentContract
 from evidencedesk.testing.store_generations import GenerationContract
+from evidencedesk.testing.store_ledger import LedgerContract
 from evidencedesk.testing.store_permissions import PermissionContract
 from evidencedesk.testing.store_processes import ProcessContract
 from evidencedesk.testing.store_search import SearchContract
 
 
 class StoreContract(
-    DocumentContract, GenerationContract, SearchContract, PermissionContract, ProcessContract
+    DocumentContract,
+    GenerationContract,
+    SearchContract,
+    PermissionContract,
+    ProcessContract,
+    LedgerContract,
 ):
     """Everything that a store promises."""
 
