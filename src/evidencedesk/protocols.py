@@ -87,6 +87,23 @@ class Container(Protocol):
         """
 
 
+class Detector(Protocol):
+    """Finds one kind of personal data or secrets in a text.
+
+    Attributes:
+        kind: what it finds, in lower case; the placeholder is ``[KIND_1]``, ``[KIND_2]``, ...
+    """
+
+    kind: str
+
+    def find(self, text: str) -> Iterator[tuple[int, int]]:
+        """Spans ``[start, end)`` in any order; they may overlap.
+
+        ``text`` has digits of every script written as 0 to 9, compatibility forms (full width) as
+        their plain ones, and no invisible characters.
+        """
+
+
 class Source(Protocol):
     """A place besides folders from which documents come: web pages, a site's map, a mailbox, a bucket.
 
@@ -507,6 +524,7 @@ class Store(Protocol):
 
 __all__ = [
     "Clock",
+    "Detector",
     "Embedder",
     "Generator",
     "Judge",

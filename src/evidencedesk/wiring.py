@@ -21,6 +21,7 @@ from evidencedesk.chunking import chunking_settings
 from evidencedesk.errors import IndexMismatchError, ModelError, ModelMissingError, UsageError
 from evidencedesk.ingestion.metadata import AccessDefaults, DeclaredMetadata
 from evidencedesk.ingestion.sandbox import ParseLimits, ParserPool
+from evidencedesk.masking_wiring import masking_of
 from evidencedesk.model import ChunkingSettings, EmbeddingSpec, Finding, Generation
 from evidencedesk.model.receipt import KEY_BYTES
 from evidencedesk.pipeline import Answering, Reading
@@ -244,6 +245,7 @@ def reading(
             tenant=tenant,
         ),
         max_bytes=settings.ingestion.max_file_mb << 20,
+        masking=masking_of(settings),
     )
 
 

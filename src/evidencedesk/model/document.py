@@ -16,6 +16,10 @@ def content_hash_of(text: str) -> str:
     return "sha256:" + hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
+MASKED = "masked: "
+"""How the warning begins that says which kinds of values were masked in a document."""
+
+
 class BlockKind(StrEnum):
     """What a block is.
 
@@ -206,6 +210,11 @@ class Document:
     warnings: tuple[str, ...] = ()
     partial: bool = False
     inputs_hash: str = ""
+
+    @property
+    def masked(self) -> bool:
+        """Whether values were masked in it; its original is then for administrators only."""
+        return any(warning.startswith(MASKED) for warning in self.warnings)
 
     @cached_property
     def location_hash(self) -> str:

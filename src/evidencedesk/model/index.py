@@ -9,6 +9,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from evidencedesk.model.document import MASKED
 from evidencedesk.model.location import Span
 from evidencedesk.model.retrieval import Chunk
 
@@ -175,6 +176,11 @@ class DocumentRecord:
     warnings: tuple[str, ...] = ()
     partial: bool = False
     inputs_hash: str = ""
+
+    @property
+    def masked(self) -> bool:
+        """Whether values were masked in it."""
+        return any(warning.startswith(MASKED) for warning in self.warnings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
 
 from evidencedesk.chunking import DEFAULT_STRATEGY, chunk_corpus
-from evidencedesk.errors import MetadataError
+from evidencedesk.errors import MetadataError, SourceError
 from evidencedesk.ingestion.document import build_document, document_id_for
 from evidencedesk.ingestion.expand import Expander
 from evidencedesk.ingestion.load import (
@@ -18,6 +18,7 @@ from evidencedesk.ingestion.load import (
     read_source,
 )
 from evidencedesk.ingestion.manifest import Manifests
+from evidencedesk.ingestion.masking import Masking, Policy
 from evidencedesk.ingestion.metadata import (
     AccessDefaults,
     DeclaredMetadata,
@@ -27,7 +28,7 @@ from evidencedesk.ingestion.metadata import (
 )
 from evidencedesk.ingestion.sandbox import ParserPool
 from evidencedesk.ingestion.sniff import CONTAINERS, WITHOUT_TEXT, sniff
-from evidencedesk.model import Chunk, Document
+from evidencedesk.model import Chunk, Document, ParsedDocument
 from evidencedesk.protocols import Clock
 from evidencedesk.text.language import detect
 
@@ -44,6 +45,7 @@ class Reading:
         defaults: what the settings say of rights.
         max_bytes: larger files are refused.
         manifests: folder manifests read so far.
+        masking: what masking policies mean.
     """
 
     parsers: ParserPool
@@ -53,6 +55,7 @@ class Reading:
     defaults: AccessDefaults = field(default_factory=AccessDefaults)
     max_bytes: int = 100 * 1024 * 1024
     manifests: Manifests = field(default_factory=Manifests)
+    masking: Masking = field(default_factory=Masking)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +93,7 @@ def open_file(file: SourceFile, reading: Reading) -> Opened:
 
 def inputs_hash(file: SourceFile, file_hash: str, media_type: str, reading: Reading) -> str:
     """Of everything that the document of ``file`` is made from when its bytes have ``file_hash``."""
+    policy = masking_policy(file, reading)
     return inputs_hash_of(
         file_hash=file_hash,
         parser=reading.parser_version(media_type),
@@ -97,7 +101,7 @@ def inputs_hash(file: SourceFile, file_hash: str, media_type: str, reading: Read
         request=reading.request,
         defaults=reading.defaults,
         trusted=file.trusted,
-        others=(root_of(file), file.relative),
+        others=(root_of(file), file.relative, *([policy.fingerprint] if policy else [])),
     )
 
 
@@ -126,7 +130,7 @@ def read_document(
         SourceError: with the reason why this file cannot be read or may not be taken.
     """
     file = opened.file
-    parsed = reading.parsers.parse(opened.content.data, file.relative, opened.media_type)
+    parsed = _parsed(opened, reading)
     metadata = resolve_metadata(
         document=front_matter_metadata(parsed, file.relative),
         manifest=reading.manifests.entry_for(file),
@@ -152,6 +156,48 @@ def read_document(
         detect_language=detect,
         inputs_hash=opened.inputs_hash,
     )
+
+
+def masking_policy(file: SourceFile, reading: Reading) -> Policy | None:
+    """What the caller, else the file's folder, else the settings say of masking.
+
+    Raises:
+        MetadataError: ``bad_mask``.
+    """
+    said = reading.request.over(reading.manifests.entry_for(file))
+    return reading.masking.policy(said.mask, said.origin)
+
+
+def _parsed(opened: Opened, reading: Reading) -> ParsedDocument:
+    """The parsed file, masked where its folder or, failing that, its front matter wants it."""
+    file = opened.file
+    policy = masking_policy(file, reading)
+    try:
+        parsed = reading.parsers.parse(opened.content.data, file.relative, opened.media_type)
+    except SourceError as error:
+        if policy is None:
+            raise
+        raise type(error)(policy.hide(error.message), code=error.code, hint=error.hint) from None
+    if policy is None:
+        wish = front_matter_metadata(parsed, file.relative).mask
+        said = reading.request.over(reading.manifests.entry_for(file))
+        policy = reading.masking.policy(wish, file.relative) if said.mask is None else None
+    return parsed if policy is None else _masked(parsed, policy, file)
+
+
+def _masked(parsed: ParsedDocument, policy: Policy, file: SourceFile) -> ParsedDocument:
+    masked = policy.apply(parsed, file.relative)
+    if masked.metadata.get("id") != parsed.metadata.get("id"):
+        raise MetadataError(
+            f"{file.relative}: its id holds what is to be masked.",
+            code="bad_id",
+            hint="Give it an id that says nothing of persons.",
+        )
+    if not policy.finds(file.relative):
+        return masked
+    warning = "its file name holds what is masked elsewhere, and stays; rename it"
+    title = masked.title or policy.hide(PurePosixPath(file.relative).stem)
+    return replace(masked, title=title, warnings=(*masked.warnings, warning))
 
 
 def root_of(file: SourceFile) -> str:

@@ -20,6 +20,7 @@ from evidencedesk.indexing import (
 )
 from evidencedesk.ingestion.expand import Expander, Expansion
 from evidencedesk.ingestion.load import SourceFile
+from evidencedesk.ingestion.masking import masks_more
 from evidencedesk.ingestion.metadata import DeclaredMetadata
 from evidencedesk.ingestion.sniff import CONTAINERS, WITHOUT_TEXT
 from evidencedesk.model import (
@@ -250,6 +251,10 @@ def _plan(read: _Read, indexing: Indexing) -> _Planned | Outcome:
     known = record if record is not None and record.id == document.id else None
     if known is None:
         known = indexing.writer.record(document.tenant, document.id)
+    if known is not None and masks_more(document, known.warnings):
+        # Its earlier texts hold what is masked now; none of them may stay as history.
+        indexing.writer.remove_document(document.tenant, known.id)
+        known, read = None, replace(read, record=None)
     change = classify(document, known)
     generations = indexing.writer.generations()
     if change in {Change.ADDED, Change.CHANGED}:

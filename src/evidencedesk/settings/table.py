@@ -17,6 +17,7 @@ from evidencedesk.settings.declaring import Name
 from evidencedesk.settings.declaring import Table as _Table
 from evidencedesk.settings.declaring import row as _row
 from evidencedesk.settings.fetching import WebTable
+from evidencedesk.settings.masking import MaskingTable
 from evidencedesk.settings.notifying import NotificationsTable
 from evidencedesk.settings.serving import ServerTable, TelemetryTable
 
@@ -325,6 +326,7 @@ class Settings(_Table):
     index: IndexTable = IndexTable()
     ingestion: IngestionTable = IngestionTable()
     web: WebTable = WebTable()
+    masking: MaskingTable = MaskingTable()
     embedding: EmbeddingTable = EmbeddingTable()
     chunking: ChunkingTable = ChunkingTable()
     retrieval: RetrievalTable = RetrievalTable()

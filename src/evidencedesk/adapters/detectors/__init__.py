@@ -1,0 +1,1 @@
+"""Detectors of personal data and secrets; see :class:`evidencedesk.protocols.Detector`."""
