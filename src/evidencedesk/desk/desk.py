@@ -18,14 +18,11 @@ from typing import Self
 
 from evidencedesk import wiring
 from evidencedesk.access import (
-    DEFAULT_STATUSES,
     AccessFilter,
-    Principal,
-    Status,
     check_tenant,
     parse_status,
 )
-from evidencedesk.desk.answers import StoredAnswers
+from evidencedesk.desk.asking import Asking
 from evidencedesk.desk.index import OpenIndex
 from evidencedesk.desk.keeping import Keeping
 from evidencedesk.desk.rebuilding import (
@@ -40,32 +37,23 @@ from evidencedesk.desk.recording import Recording
 from evidencedesk.desk.versions import found_or_raise
 from evidencedesk.ingestion.watch import watch
 from evidencedesk.model import (
-    Answer,
     Finding,
     Generation,
-    Hit,
     IngestReport,
     ProgressCallback,
-    Turn,
 )
 from evidencedesk.pipeline import (
-    Explanation,
-    StreamEvent,
     merged,
-    recall,
     remove_document,
     run_ingestion,
     run_source,
-    search,
-    stand_alone,
-    turn_of,
 )
 from evidencedesk.protocols import Clock, Generator, Source
 from evidencedesk.settings import Settings
 from evidencedesk.source_wiring import visits_beside
 
 
-class Desk(Keeping):
+class Desk(Asking, Keeping):
     """An index with everything that can be done to it. A context manager; safe for threads.
 
     Reading needs a ``Principal``, and there is no other way in. Writing is the operator's business:
@@ -83,7 +71,6 @@ class Desk(Keeping):
         self.settings = settings
         self._clock = clock
         super().__init__(OpenIndex(path, settings, clock, generator))
-        self._recording = Recording(self._index)
 
     @classmethod
     def open(
@@ -211,120 +198,6 @@ class Desk(Keeping):
         for _ in watch([Path(path) for path in paths], stop=stop):
             yield self.ingest(*paths, **options)  # type: ignore[arg-type]
 
-    def ask(
-        self,
-        question: str,
-        *,
-        principal: Principal,
-        statuses: Iterable[Status] = DEFAULT_STATUSES,
-        threshold: float | None = None,
-    ) -> Answer:
-        """Answer from what ``principal`` may see, or abstain with the reason.
-
-        A receipt is written first. An index that cannot be written gets none, and ``degraded``
-        says so.
-
-        Raises:
-            QuestionError: ``empty_question`` or ``question_too_long``.
-            IndexingError: the index cannot be read, or the receipt cannot be written.
-        """
-        return self.explain(
-            question, principal=principal, statuses=statuses, threshold=threshold
-        ).answer
-
-    def ask_stream(
-        self,
-        question: str,
-        *,
-        principal: Principal,
-        statuses: Iterable[Status] = DEFAULT_STATUSES,
-        threshold: float | None = None,
-        cancelled: Callable[[], bool] | None = None,
-    ) -> Iterator[StreamEvent]:
-        """What was found, then each claim once it has been verified, then the answer.
-
-        The last event decides: it is what ``ask`` answers, and an abstention takes back what was
-        shown. Closing the iterator, or a true ``cancelled()``, stops the model's call.
-
-        Raises:
-            QuestionError: ``empty_question`` or ``question_too_long``.
-            IndexingError: the index cannot be read.
-            CallCancelledError: ``cancelled`` said so.
-        """
-        return self._recording.stream(
-            question,
-            principal=principal,
-            statuses=statuses,
-            threshold=threshold,
-            cancelled=cancelled,
-        )
-
-    def explain(
-        self,
-        question: str,
-        *,
-        principal: Principal,
-        statuses: Iterable[Status] = DEFAULT_STATUSES,
-        threshold: float | None = None,
-    ) -> Explanation:
-        """The answer with everything that led to it; raises what ``ask`` raises."""
-        return self._recording.explain(
-            question, principal=principal, statuses=statuses, threshold=threshold
-        )
-
-    def chat(
-        self,
-        question: str,
-        *,
-        principal: Principal,
-        earlier: Sequence[str] = (),
-        statuses: Iterable[Status] = DEFAULT_STATUSES,
-        threshold: float | None = None,
-    ) -> Turn:
-        """One turn of a conversation: ``question`` made to stand alone, then asked like any other.
-
-        ``earlier`` questions, oldest first, give words and nothing else; raises what ``ask`` raises.
-        """
-        asked = stand_alone(
-            question,
-            earlier,
-            self._index.answering(threshold),
-            rewriter=wiring.rewriter_of(self.settings, self._index.generator()),
-        )
-        answer = self.ask(asked.text, principal=principal, statuses=statuses, threshold=threshold)
-        return turn_of(question, asked, answer)
-
-    def recall(
-        self,
-        turns: Sequence[Turn],
-        *,
-        principal: Principal,
-        statuses: Iterable[Status] = DEFAULT_STATUSES,
-    ) -> tuple[Turn, ...]:
-        """Earlier turns with only those statements whose sources ``principal`` may still see.
-
-        Raises:
-            IndexingError: the index cannot be read.
-        """
-        return recall(turns, self._index.store(), principal=principal, statuses=statuses)
-
-    def search(
-        self,
-        query: str,
-        *,
-        principal: Principal,
-        statuses: Iterable[Status] = DEFAULT_STATUSES,
-        k: int | None = None,
-    ) -> tuple[Hit, ...]:
-        """The best chunks for ``query`` that ``principal`` may see, best first; no threshold.
-
-        Raises:
-            QuestionError: ``empty_question`` or ``question_too_long``.
-            IndexingError: the index cannot be read.
-        """
-        answering = self._index.answering(None)
-        return search(query, answering, principal=principal, statuses=statuses, k=k).hits
-
     def remove(self, document_id: str, *, tenant: str | None = None) -> bool:
         """Remove a document with its chunks, vectors, postings and history; False if there is none.
 
@@ -347,11 +220,6 @@ class Desk(Keeping):
             tenant = check_tenant(tenant or self.settings.access.tenant)
             stored = found_or_raise(writer.document(tenant, document_id), "document", document_id)
             writer.update_document(replace(stored, status=wanted))
-
-    @property
-    def answers(self) -> StoredAnswers:
-        """The receipts of what was answered."""
-        return StoredAnswers(self._index, self._recording)
 
     def generation(self) -> Generation:
         """The generation that answers."""

@@ -8,7 +8,6 @@ from typing import Any
 
 from evidencedesk import wiring
 from evidencedesk.access import DEFAULT_STATUSES, AccessFilter, Principal, Status
-from evidencedesk.desk.index import OpenIndex
 from evidencedesk.desk.library import Library
 from evidencedesk.desk.notifying import Notifying
 from evidencedesk.desk.receipts import ReadableReceipts, not_found
@@ -33,9 +32,9 @@ _NEAREST = 3
 class Overseen(Library):
     """A library whose answers are read, judged and learnt from."""
 
-    def __init__(self, index: OpenIndex) -> None:
-        super().__init__(index)
-        self._receipts = ReadableReceipts(index)
+    @property
+    def _receipts(self) -> ReadableReceipts:
+        return ReadableReceipts(self._index)
 
     @property
     def notifying(self) -> Notifying:
