@@ -34,6 +34,9 @@ from evidencedesk.settings import Settings
 from evidencedesk.text.sentences import sentences
 
 VOCABULARY = 50_000
+LONG, SHORT = 40, 5
+"""Sections of a file, each a chunk: a manual of ten pages, and a page."""
+
 ONSETS = [
     "b",
     "br",
@@ -72,7 +75,8 @@ def main() -> None:
     """Print the rates, or with ``--child`` the outcome of one ingestion as JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model-files", type=int, default=60, help="files embedded")
-    parser.add_argument("--keyword-files", type=int, default=2000, help="files indexed by keywords")
+    parser.add_argument("--keyword-files", type=int, default=500, help="long files by keywords")
+    parser.add_argument("--memory-files", type=int, default=8000, help="short files by keywords")
     parser.add_argument("--child", nargs=2, metavar=("FOLDER", "MODEL"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
@@ -81,7 +85,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         with_model(Path(scratch, "model"), options.model_files)
         by_keywords(Path(scratch, "keywords"), options.keyword_files)
-        memory(Path(scratch, "memory"), options.keyword_files)
+        memory(Path(scratch, "memory"), options.memory_files)
 
 
 def with_model(folder: Path, files: int) -> None:
@@ -102,20 +106,25 @@ def with_model(folder: Path, files: int) -> None:
 
 
 def by_keywords(folder: Path, files: int) -> None:
-    """The rate without a model."""
-    write_files(folder, files)
-    outcome = in_child(folder, "none")
-    rate = outcome["chunks"] / outcome["seconds"]
-    print(f"by keywords only: {files} files, {outcome['chunks']} chunks")
-    print(f"  end to end           {rate:8.0f} chunks/s (bar: 4,000)")
+    """The rate without a model, of long files and of as many chunks in short ones."""
+    for sections in (LONG, SHORT):
+        part = folder / str(sections)
+        write_files(part, files * LONG // sections, sections)
+        outcome = in_child(part, "none")
+        rate = outcome["chunks"] / outcome["seconds"]
+        print(
+            f"by keywords only: {files * LONG // sections} files of {sections} sections, "
+            f"{outcome['chunks']} chunks"
+        )
+        print(f"  end to end           {rate:8.0f} chunks/s (bar: 4,000)")
 
 
 def memory(folder: Path, files: int) -> None:
-    """Peak memory for a number of files and for four times as many."""
+    """Peak memory for a number of files of one section, and for four times as many."""
     print("peak memory by keywords only (parent; largest child process)")
     for factor in (1, 4):
         part = folder / str(factor)
-        write_files(part, files * factor)
+        write_files(part, files * factor, 1)
         outcome = in_child(part, "none")
         print(
             f"  {files * factor:6d} files        {outcome['peak_mb']:8.0f} MB; {outcome['child_mb']:.0f} MB"

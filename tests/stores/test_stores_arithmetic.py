@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from evidencedesk.adapters.stores.sqlite.moments import moments
-from evidencedesk.adapters.stores.sqlite.postings import decode_terms, encode_terms, hash_of, invert
+from evidencedesk.adapters.stores.sqlite.postings import decode_terms, encode_terms, invert
 from evidencedesk.adapters.stores.sqlite.quantization import LARGEST, dequantize, quantize
 from evidencedesk.adapters.stores.sqlite.selection import best
 from evidencedesk.adapters.stores.sqlite.similarity import (
@@ -19,6 +19,7 @@ from evidencedesk.adapters.stores.sqlite.similarity import (
     numpy_products,
 )
 from evidencedesk.adapters.stores.sqlite.spreading import LEAST_ROWS, SpreadProducts
+from evidencedesk.text.hashing import hash_of
 
 floats = st.just(0.0) | st.floats(1e-100, 1e6) | st.floats(-1e6, -1e-100)
 vectors = st.integers(1, 40).flatmap(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.schema import SLOT_BITS, SLOTS_PER_PLACE
 from evidencedesk.adapters.stores.sqlite.codecs import encode_location
+from evidencedesk.adapters.stores.sqlite.postings import encode_terms
 from evidencedesk.adapters.stores.sqlite.quantization import quantize
 from evidencedesk.errors import IndexingError, IndexMismatchError
 from evidencedesk.model import EmbeddingSpec, IndexedChunk
+from evidencedesk.model.moving import MovedChunk
 from evidencedesk.text.hashing import hash_of
 
 ENTRY = np.dtype([("slot", "<i8"), ("length", "<u4"), ("count", "<u4")])
@@ -48,8 +50,23 @@ def place_chunks(
     ).fetchone()
     assert row is not None
     place, number = row
+    encoded = [_moved(chunk, embedding) for chunk in chunks]
+    insert_placement(connection, generation, doc, encoded, place=place, number=number)
+
+
+def insert_placement(
+    connection: Connection,
+    generation: int,
+    doc: int,
+    chunks: Sequence[MovedChunk],
+    *,
+    place: int,
+    number: int,
+) -> None:
+    """Put chunks that are encoded into a new ``place``, with ``number`` as their access class."""
     first = place << SLOT_BITS
-    postings = _postings(chunks, first)
+    lengths = [int(np.frombuffer(chunk.counts, "<u4").sum()) for chunk in chunks]
+    postings = _postings(chunks, lengths, first)
     connection.execute(
         "INSERT INTO placements (doc, generation, place, class, chunks, length, vectors, terms) "
         "VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
@@ -59,8 +76,8 @@ def place_chunks(
             place,
             number,
             len(chunks),
-            sum(sum(c.terms.values()) for c in chunks),
-            sum(c.vector is not None for c in chunks),
+            sum(lengths),
+            sum(chunk.vector is not None for chunk in chunks),
             list(postings),
         ),
     )
@@ -68,12 +85,28 @@ def place_chunks(
         connection,
         "chunks (slot, doc, class, ordinal, location, context, text, length, embedding_key, "
         "vector, sentence_codes, sentence_scales)",
-        _chunk_rows(first, doc, number, chunks, embedding),
+        (
+            (
+                first + row,
+                doc,
+                number,
+                chunk.ordinal,
+                chunk.location,
+                chunk.context.encode(),
+                chunk.text.encode(),
+                lengths[row],
+                chunk.embedding_key,
+                chunk.vector,
+                chunk.sentence_codes,
+                chunk.sentence_scales,
+            )
+            for row, chunk in enumerate(chunks)
+        ),
     )
     _copy(
         connection,
         "vectors (slot, generation, class, scale, codes)",
-        _vector_rows(first, generation, number, chunks, embedding),
+        _vector_rows(first, generation, number, chunks),
     )
     _copy(
         connection,
@@ -113,49 +146,47 @@ def half_vector(codes: NDArray[np.int8]) -> str:
     return f"[{','.join(map(str, codes.tolist()))}]"
 
 
-def _copy(connection: Connection, into: str, rows: Iterator[tuple[object, ...]]) -> None:
+def _copy(connection: Connection, into: str, rows: Iterable[tuple[object, ...]]) -> None:
     with connection.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN".encode()) as copy:
         for row in rows:
             copy.write_row(row)
 
 
-def _postings(chunks: Sequence[IndexedChunk], first: int) -> dict[int, bytes]:
-    entries: dict[int, dict[int, int]] = defaultdict(dict)
-    lengths = [sum(chunk.terms.values()) for chunk in chunks]
-    for row, chunk in enumerate(chunks):
-        for term, count in chunk.terms.items():
-            held = entries[signed_hash(term)]
-            held[row] = held.get(row, 0) + count
+def _postings(chunks: Sequence[MovedChunk], lengths: Sequence[int], first: int) -> dict[int, bytes]:
+    """For each term of the document its entries, by slot."""
+    sizes = [len(chunk.counts) // 4 for chunk in chunks]
+    rows = np.repeat(np.arange(len(chunks)), sizes)
+    terms = np.frombuffer(b"".join(chunk.terms for chunk in chunks), "<i8")
+    entries = np.empty(len(terms), ENTRY)
+    entries["slot"] = first + rows
+    entries["length"] = np.array(lengths, np.uint32)[rows]
+    entries["count"] = np.frombuffer(b"".join(chunk.counts for chunk in chunks), "<u4")
+    order = np.argsort(terms, kind="stable")
+    distinct, starts = np.unique(terms[order], return_index=True)
+    ordered = entries[order].tobytes()
+    bounds = [*(starts * ENTRY.itemsize).tolist(), len(ordered)]
     return {
-        term: np.array(
-            [(first + row, lengths[row], count) for row, count in held.items()], ENTRY
-        ).tobytes()
-        for term, held in entries.items()
+        term: ordered[start:end]
+        for term, (start, end) in zip(distinct.tolist(), pairwise(bounds), strict=True)
     }
 
 
-def _chunk_rows(
-    first: int,
-    doc: int,
-    number: int,
-    chunks: Sequence[IndexedChunk],
-    embedding: EmbeddingSpec | None,
-) -> Iterator[tuple[object, ...]]:
-    for row, indexed in enumerate(chunks):
-        chunk, vector = indexed.chunk, indexed.vector
-        yield (
-            first + row,
-            doc,
-            number,
-            chunk.ordinal,
-            encode_location(chunk.location),
-            chunk.context.encode(),
-            chunk.text.encode(),
-            sum(indexed.terms.values()),
-            indexed.embedding_key if vector is not None else "",
-            None if vector is None else _checked(vector, embedding).astype("<f4").tobytes(),
-            *_sentences(indexed, embedding),
-        )
+def _moved(indexed: IndexedChunk, embedding: EmbeddingSpec | None) -> MovedChunk:
+    chunk, vector = indexed.chunk, indexed.vector
+    terms, counts = encode_terms([indexed.terms])[0]
+    codes, scales = _sentences(indexed, embedding)
+    return MovedChunk(
+        ordinal=chunk.ordinal,
+        location=encode_location(chunk.location),
+        context=chunk.context,
+        text=chunk.text,
+        terms=terms,
+        counts=counts,
+        embedding_key=indexed.embedding_key if vector is not None else "",
+        vector=None if vector is None else _checked(vector, embedding).astype("<f4").tobytes(),
+        sentence_codes=codes,
+        sentence_scales=scales,
+    )
 
 
 def _sentences(
@@ -169,18 +200,14 @@ def _sentences(
 
 
 def _vector_rows(
-    first: int,
-    generation: int,
-    number: int,
-    chunks: Sequence[IndexedChunk],
-    embedding: EmbeddingSpec | None,
+    first: int, generation: int, number: int, chunks: Sequence[MovedChunk]
 ) -> Iterator[tuple[object, ...]]:
-    held = [(row, c.vector) for row, c in enumerate(chunks) if c.vector is not None]
+    held = [(first + row, c.vector) for row, c in enumerate(chunks) if c.vector is not None]
     if not held:
         return
-    codes, scales = quantize(np.stack([_checked(vector, embedding) for _, vector in held]))
-    for (row, _), coded, scale in zip(held, codes, scales.tolist(), strict=True):
-        yield first + row, generation, number, scale, half_vector(coded)
+    codes, scales = quantize(np.stack([np.frombuffer(vector, "<f4") for _, vector in held]))
+    for (slot, _), coded, scale in zip(held, codes, scales.tolist(), strict=True):
+        yield slot, generation, number, scale, half_vector(coded)
 
 
 def _checked(vectors: NDArray[np.float32], embedding: EmbeddingSpec | None) -> NDArray[np.float32]:

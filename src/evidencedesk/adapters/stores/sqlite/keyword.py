@@ -14,8 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencedesk.adapters.stores.sqlite.postings import hash_of
 from evidencedesk.adapters.stores.sqlite.view import View, Visible
+from evidencedesk.text.hashing import hash_of
 
 K1 = 1.2
 B = 0.75

@@ -1,69 +1,29 @@
-"""Terms as 64-bit hashes, and postings: for each term the rows that hold it and how often.
-
-The hash is BLAKE2b cut to 64 bits: among ten million distinct terms the chance that any two collide
-is three in a million.
-"""
+"""Postings: for each term, as a 64-bit hash, the rows that hold it and how often."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, pairwise
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-_TERMS_REMEMBERED = 200_000
-
-
-class _Hashes(dict[str, int]):
-    """Numbers of the terms met so far.
-
-    Half as fast again as ``lru_cache``, which on every call links the entry anew.
-    """
-
-    def __missing__(self, term: str) -> int:
-        number = int.from_bytes(hashlib.blake2b(term.encode(), digest_size=8).digest(), "little")
-        if len(self) >= _TERMS_REMEMBERED:
-            self.clear()
-        self[term] = number
-        return number
-
-
-_HASHES = _Hashes()
-
-
-def hash_of(term: str) -> int:
-    """The term's number."""
-    return _HASHES[term]
+from evidencedesk.text.hashing import counted, hash_of
 
 
 def encode_terms(
-    chunks: Sequence[Mapping[str, int]], hashed: Callable[[str], int] = _HASHES.__getitem__
+    chunks: Sequence[Mapping[str, int]], hashed: Callable[[str], int] = hash_of
 ) -> list[tuple[bytes, bytes]]:
     """Of each chunk the hashes (uint64, ascending) and frequencies (uint32) of its terms, as bytes.
 
-    All chunks together, since numpy takes longer to be called than to sort a chunk's terms.
+    Two terms of one chunk with the same hash are one.
     """
     sizes = [len(terms) for terms in chunks]
-    total = sum(sizes)
-    numbers = np.fromiter(map(hashed, chain.from_iterable(chunks)), "<u8", total)
-    counts = np.fromiter(chain.from_iterable(terms.values() for terms in chunks), "<u4", total)
-    rows = np.repeat(np.arange(len(chunks)), sizes)
-    order = np.lexsort((numbers, rows))
-    numbers, counts = numbers[order], counts[order]
-    first = np.ones(total, np.bool_)
-    first[1:] = (numbers[1:] != numbers[:-1]) | (rows[1:] != rows[:-1])
-    if not first.all():  # two terms of one chunk with the same hash are one
-        starts = np.flatnonzero(first)
-        numbers, counts = numbers[starts], np.add.reduceat(counts, starts, dtype="<u4")
-        sizes = np.bincount(rows[starts], minlength=len(chunks)).tolist()
-    ends = list(accumulate(sizes, initial=0))
-    held, often = numbers.tobytes(), counts.tobytes()
-    return [
-        (held[8 * start : 8 * end], often[4 * start : 4 * end]) for start, end in pairwise(ends)
-    ]
+    numbers = np.fromiter(map(hashed, chain.from_iterable(chunks)), "<u8", sum(sizes))
+    counts = chain.from_iterable(terms.values() for terms in chunks)
+    weights = np.fromiter(counts, "<u4", sum(sizes))
+    return [(held.tobytes(), often.tobytes()) for held, often in counted(numbers, sizes, weights)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
