@@ -99,12 +99,12 @@ def test_no_key_no_question(server: Any) -> None:
     assert server.client.post("/v1/ask", json=body, headers=only_metrics).status_code == 403
 
 
-def test_the_log_and_the_metrics_hold_no_content(server: Any, logged: Any) -> None:
+def test_the_log_and_the_metrics_hold_no_content(server: Any) -> None:
     headers = server.key("staff", subject="erika@example.org")
     server.client.post("/v1/ask", json={"question": QUESTION}, headers=headers)
     figures = server.client.get("/metrics", headers=headers).text
     assert 'evidencedesk_answers_total{reason="ok"} 1.0' in figures
-    for told in (figures, logged.getvalue()):
+    for told in (figures, server.logged.getvalue()):
         assert "/v1/ask" in told
         for content in ("bike", "return", "erika", "kc-", "staff", headers["Authorization"][7:]):
             assert content not in told

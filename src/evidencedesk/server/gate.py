@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import compile_path
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evidencedesk.errors import EvidenceDeskError
 from evidencedesk.server.auth import Authenticate
@@ -85,7 +85,10 @@ class Gate:
             await refused(scope, receive, send)
             return
         scope["evidencedesk.identity"] = identity
-        await self._app(scope, bounded, send)
+        if scope["method"] == "HEAD":
+            await self._app({**scope, "method": "GET"}, bounded, _without_body(send))
+        else:
+            await self._app(scope, bounded, send)
 
     async def _caller(self, scope: Scope, row: RouteRow | None) -> Identity | None:
         connection = HTTPConnection(scope)
@@ -132,6 +135,15 @@ class Gate:
         rows = [row for pattern, row in self._routes if pattern.match(scope["path"])]
         first = next((row for row in rows if row.method == method), None)
         return first, tuple(sorted({row.method for row in rows}))
+
+
+def _without_body(send: Send) -> Send:
+    async def send_head(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            message = {**message, "body": b""}
+        await send(message)
+
+    return send_head
 
 
 def _compiled(rows: Sequence[RouteRow]) -> tuple[tuple[re.Pattern[str], RouteRow], ...]:
