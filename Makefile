@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fix types layers unit docs slow frameworks bench adversary coverage lock clean
+.PHONY: help demo test lint fix types layers unit docs slow browser frameworks bench adversary coverage lock clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -50,6 +50,9 @@ docs: $(VENV)/.dev ## run the examples of README and docs
 slow: $(VENV)/.dev ## the minutes-long tests (200 kills, long fuzzing)
 	$(BIN)/python -m pytest -m slow
 
+browser: $(VENV)/.dev ## the pages in a real browser (needs Debian's chromium); SCREENSHOTS=folder keeps pictures
+	$(BIN)/python -m pytest -m browser tests/browser
+
 $(VENV)/frameworks/.ready: requirements/run.txt requirements/frameworks.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)/frameworks
 	$(VENV)/frameworks/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
@@ -77,6 +80,7 @@ coverage: $(VENV)/.dev ## which lines the tests reach
 
 lock: $(VENV)/.dev ## choose and pin the newest dependencies
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in -o requirements/run.txt
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --extra server -c requirements/run.txt -o requirements/server.txt
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --group dev -c requirements/run.txt -o requirements/dev.txt
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --group frameworks -c requirements/run.txt -o requirements/frameworks.txt
 
