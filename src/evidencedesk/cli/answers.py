@@ -43,7 +43,13 @@ def print_answer(terminal: Terminal, answer: Answer) -> None:
         _print_abstention(terminal, answer)
     else:
         for claim in answer.claims:
-            terminal.line(*_claim_parts(claim))
+            terminal.line(*claim_parts(claim))
+    print_rest(terminal, answer)
+
+
+def print_rest(terminal: Terminal, answer: Answer) -> None:
+    """What follows the claims: the citations, a note, what was missing."""
+    if not answer.abstained:
         terminal.line("")
         for number, citation in enumerate(answer.citations, start=1):
             _print_citation(terminal, number, citation)
@@ -109,7 +115,8 @@ def place_to_open(source: str, location: Location) -> str:
     return f"{source}, {words}" if words else source
 
 
-def _claim_parts(claim: Claim) -> list[str | tuple[str, str]]:
+def claim_parts(claim: Claim) -> list[str | tuple[str, str]]:
+    """A claim with the numbers of its citations, and whether it is a paraphrase."""
     marks = "".join(f"[{index + 1}]" for index in claim.citations)
     parts: list[str | tuple[str, str]] = [claim.text, (f" {marks}", "cyan")]
     if claim.support is Support.QUOTED:

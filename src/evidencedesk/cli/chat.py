@@ -13,9 +13,11 @@ from evidencedesk.cli.answers import print_answer
 from evidencedesk.cli.call import OPERATOR_NOTE, Call, command, examples, new_app
 from evidencedesk.cli.commands import EXIT_OK
 from evidencedesk.cli.failures import print_error
+from evidencedesk.cli.streaming import print_stream, streams
 from evidencedesk.desk import Desk
 from evidencedesk.errors import QuestionError
 from evidencedesk.model import Turn
+from evidencedesk.pipeline import turn_of
 
 app = new_app()
 
@@ -97,11 +99,15 @@ class _Conversation:
         self.call.terminal.note("")
 
     def _ask(self, question: str) -> None:
+        earlier = [turn.question for turn in self.turns]
         try:
+            if streams(self.call):
+                self.turns.append(self._streamed(question, earlier))
+                return
             turn = self.desk.chat(
                 question,
                 principal=self.call.principal,
-                earlier=[turn.question for turn in self.turns],
+                earlier=earlier,
                 statuses=self.call.statuses,
                 threshold=self.threshold,
             )
@@ -110,6 +116,24 @@ class _Conversation:
             return
         self.turns.append(turn)
         self._print(turn)
+
+    def _streamed(self, question: str, earlier: list[str]) -> Turn:
+        """The turn, printed while its answer is written."""
+        asked = self.desk.stand_alone(question, earlier)
+        self._print_asked(asked.by, asked.text)
+        events = self.desk.ask_stream(
+            asked.text,
+            principal=self.call.principal,
+            statuses=self.call.statuses,
+            threshold=self.threshold,
+        )
+        explanation = print_stream(self.call.terminal, events)
+        self.call.terminal.line("")
+        return turn_of(question, asked, explanation.answer)
+
+    def _print_asked(self, rewritten_by: str, asked: str) -> None:
+        if rewritten_by != "nobody":
+            self.call.terminal.line(("Asked as: ", "dim"), asked)
 
     def _again(self) -> None:
         for turn in self.desk.recall(
@@ -124,7 +148,6 @@ class _Conversation:
         if self.call.as_json:
             terminal.json(turn.to_json(), indent=None)
             return
-        if turn.rewritten_by != "nobody":
-            terminal.line(("Asked as: ", "dim"), turn.asked)
+        self._print_asked(turn.rewritten_by, turn.asked)
         print_answer(terminal, turn.answer)
         terminal.line("")

@@ -40,6 +40,11 @@ class Terminal:
         self._out = _console(sys.stdout)
         self._err = _console(sys.stderr)
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether a person looks at stdout."""
+        return self._out.is_terminal
+
     def json(self, value: Any, *, indent: int | None = 2) -> None:
         """One JSON value on stdout."""
         sys.stdout.write(to_json(value, indent=indent) + "\n")
