@@ -272,7 +272,7 @@ MIGRATIONS: tuple[str, ...] = (_FIRST, _FEEDBACK)
 
 VERSION = len(MIGRATIONS)
 
-_VERSION_FACT = "schema_version"
+SCHEMA_FACT = "schema_version"
 
 
 def lock(connection: Connection, schema: str) -> None:
@@ -308,7 +308,7 @@ def version_of(connection: Connection, address: Address) -> int | None:
 
 def recorded_version(connection: Connection) -> int:
     """Version that the tables say they have; 0 when they do not say."""
-    row = connection.execute("SELECT value FROM facts WHERE name = %s", (_VERSION_FACT,)).fetchone()
+    row = connection.execute("SELECT value FROM facts WHERE name = %s", (SCHEMA_FACT,)).fetchone()
     return 0 if row is None else int(row[0])
 
 
@@ -328,7 +328,7 @@ def migrate(
         connection.execute(script.encode())
     connection.execute(
         "INSERT INTO facts VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        (_VERSION_FACT, str(len(scripts))),
+        (SCHEMA_FACT, str(len(scripts))),
     )
 
 
