@@ -89,7 +89,11 @@ def test_a_follow_up_question_is_made_to_stand_alone(server: Any) -> None:
     reply = server.client.post("/v1/ask", json=body, headers=server.key("staff"))
     assert reply.status_code == 200
     assert reply.json()["question"] == "And for a used one?"
-    assert "asked" in reply.json()
+    headers = {**server.key("staff"), "Accept": "text/event-stream"}
+    name, last = events_of(server.client.post("/v1/ask", json=body, headers=headers).text)[-1]
+    assert name == "answer"
+    for key in ("question", "asked", "text", "reason"):
+        assert last[key] == reply.json()[key]
 
 
 def test_no_key_no_question(server: Any) -> None:

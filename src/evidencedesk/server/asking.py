@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 
 from evidencedesk.desk.shapes import hit_json
 from evidencedesk.errors import EvidenceDeskError
-from evidencedesk.pipeline import AnswerEvent, ClaimEvent, StreamEvent
+from evidencedesk.pipeline import AnswerEvent, ClaimEvent, StreamEvent, turn_of
 from evidencedesk.server import sse
 from evidencedesk.server.identity import Identity, identity_of
 from evidencedesk.server.problems import problem_of
@@ -21,6 +21,9 @@ from evidencedesk.server.services import Services
 from evidencedesk.server.shapes import AskBody, SearchBody, as_json, described
 
 Caller = Annotated[Identity, Depends(identity_of)]
+
+Told = tuple[str, dict[str, Any]]
+"""Name and content of an event."""
 
 _EVENTS = (
     "The answer; with `Accept: text/event-stream` the events `retrieved`, `claim` (verified ones "
@@ -84,27 +87,30 @@ def answer_of(services: Services, body: AskBody, caller: Identity) -> dict[str, 
 
 def answer_events(
     services: Services, body: AskBody, caller: Identity, gone: Callable[[], bool]
-) -> Generator[StreamEvent, None, None]:
-    """The events of an answer; the answer is counted and charged for.
+) -> Generator[Told, None, None]:
+    """The events of an answer, by name, in their stable shape; the answer is counted and charged for.
 
     A generator that replies all at once has no claims on the way: they come just before the answer.
     """
+    asked = services.desk.stand_alone(body.question, body.earlier) if body.earlier else None
     events = services.desk.ask_stream(
-        body.question,
+        body.question if asked is None else asked.text,
         principal=caller.principal,
         statuses=body.looked_at,
         cancelled=gone,
     )
-    generator = cast("Generator[StreamEvent, None, None]", events)
     shown = 0
-    with closing(generator):
+    with closing(cast("Generator[StreamEvent, None, None]", events)) as generator:
         for event in generator:
             shown += isinstance(event, ClaimEvent)
-            if isinstance(event, AnswerEvent):
-                services.observe_answer(event.answer, caller)
-                claims = () if shown else event.answer.claims
-                yield from (ClaimEvent(claim, event.answer.citations) for claim in claims)
-            yield event
+            if not isinstance(event, AnswerEvent):
+                yield event.name, event.to_json()
+                continue
+            turn = None if asked is None else turn_of(body.question, asked, event.answer)
+            services.observe_answer(event.answer if turn is None else turn.answer, caller)
+            for claim in () if shown else event.answer.claims:
+                yield "claim", ClaimEvent(claim, event.answer.citations).to_json()
+            yield event.name, {**event.to_json(), **({} if turn is None else turn.to_json())}
 
 
 async def _events(services: Services, body: AskBody, caller: Identity) -> Response:
@@ -113,11 +119,11 @@ async def _events(services: Services, body: AskBody, caller: Identity) -> Respon
     first = await feed.first()
 
     async def written() -> AsyncIterator[str]:
-        yield sse.event(first.name, first.to_json())
+        yield sse.event(*first)
         async for item in feed.rest():
             if isinstance(item, EvidenceDeskError):
                 yield sse.event("error", problem_of(item).to_json())
             else:
-                yield sse.event(item.name, item.to_json())
+                yield sse.event(*item)
 
     return sse.EventResponse(written(), feed)
