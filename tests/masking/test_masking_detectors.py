@@ -40,6 +40,8 @@ def test_planted_values_are_found_whole(kind: str, value: str, frame: str) -> No
         ("iban", "XX89 3704 0044 0532 0130 00"),
         ("iban", "AB12 is the code of the first of the twelve rooms in the building"),
         ("card", "4111 1111 1111 1112"),
+        ("card", "480 433 4 0 0 0 0 0 0 0 0 0 180"),
+        ("card", "https://example.org/web/20190410102524/page"),
         ("card", "order 0000 0000 0000 0000"),
         ("card", "12.4111111111111111"),
         ("phone", "in 2024-05-03 12:30, 3.14159 of 1,234,567 or 30 901820"),
@@ -59,7 +61,9 @@ def test_what_looks_alike_is_left(kind: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
-        ("card", "4111\u200b1111 1111\u00ad 1111"),
+        ("card", "4111\u200b 1111 1111\u00ad 1111"),
+        ("card", "3782 822463 10005"),
+        ("card", "6304-0000-0000-0000"),
         ("email", "jana\u2060@mail.example.org"),
         ("email", "jana＠mail．example．org"),
         ("iban", "de89370400440532013000"),

@@ -123,6 +123,12 @@ def _add_reading(router: APIRouter, services: Services) -> None:
         if not original:
             headers["Content-Disposition"] = attachment(f"{document.source or document.id}.txt")
             return Response(document.text.encode("utf-8"), headers=headers, media_type="text/plain")
+        if document.masked and not caller.principal.administrator:
+            raise UsageError(
+                f"The file of {document_id!r} holds what is masked here.",
+                code="no_original",
+                hint="An administrator can open it, where it is kept.",
+            )
         data = await run_in_threadpool(services.originals.read, document)
         if data is None:
             raise UsageError(f"The file of {document_id!r} is not kept here.", code="no_original")

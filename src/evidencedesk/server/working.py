@@ -18,6 +18,7 @@ from evidencedesk.errors import (
     UsageError,
 )
 from evidencedesk.model import IngestReport
+from evidencedesk.model.document import MASKED
 from evidencedesk.server.services import Services
 from evidencedesk.server.state.jobs import LEASE, MOST_ATTEMPTS, Job, JobFile
 
@@ -115,7 +116,7 @@ class JobRunner:
         succeeded = not (report.failed or report.refused)
         if file.replaces is not None and succeeded:
             originals.keep(waiting, file.key, file.name)
-        if file.replaces is None and not _kept_any(report):
+        if _masked_any(report) or (file.replaces is None and not _kept_any(report)):
             originals.drop(file.key)
         return report
 
@@ -165,6 +166,11 @@ def outcome_of(report: IngestReport, error: EvidenceDeskError | None = None) -> 
         "warnings": found["warnings"],
         "chunks": found["chunks"],
     }
+
+
+def _masked_any(report: IngestReport) -> bool:
+    """Whether the file holds what was masked, so that it must not stay here."""
+    return any(MASKED in warning for warning in report.warnings)
 
 
 def _kept_any(report: IngestReport) -> bool:

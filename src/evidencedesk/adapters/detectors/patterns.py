@@ -12,7 +12,11 @@ _EMAIL = re.compile(
 _IBAN = re.compile(
     r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ \u00a0\t-]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])"
 )
-_CARD = re.compile(r"(?<![\d.,-])[2-6](?:[ \u00a0-]?\d){12,18}(?![\d-])")
+_CARD = re.compile(
+    r"(?<![\d.,/-])(?:[2-6]\d{12,18}"
+    r"|[2-6]\d{3}(?P<by>[ \u00a0-]{1,2})\d{4}(?P=by)\d{4}(?P=by)\d{1,7}"
+    r"|3\d{3}(?P<of>[ \u00a0-])\d{6}(?P=of)\d{4,5})(?![\d/-])"
+)
 _IPV4 = re.compile(r"(?<![\w.:-])(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)")
 _IPV6 = re.compile(r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?![\w:])")
 _VERSION_BEFORE = re.compile(r"(?:version|release|build|v|§|section|clause)\s*\Z", re.IGNORECASE)
