@@ -109,6 +109,36 @@ def test_answers_that_no_longer_hold_are_listed_after_an_ingestion(
     ]
 
 
+def test_an_abstention_names_whom_to_turn_to(telling: Any) -> None:
+    desk = telling(contact="care@example.org")
+    assert "Contact: care@example.org." in desk.ask(NONSENSE, principal=ANNA).text
+    *_, last = desk.ask_stream(NONSENSE, principal=ANNA)
+    assert "Contact: care@example.org." in last.answer.text
+    assert "care@example.org" not in desk.ask(RETURN, principal=ANNA).text
+
+
+def test_what_is_only_tried_out_tells_nobody_and_a_stream_does(telling: Any, webhook: Any) -> None:
+    desk = telling(webhook_url=webhook.url)
+    desk.unrecorded().ask(NONSENSE, principal=ANNA)
+    *_, last = desk.ask_stream(NONSENSE, principal=ANNA)
+    (body,) = sent(webhook, desk)
+    assert body["answer_id"] == last.answer.answer_id
+
+
+def test_an_erased_question_does_not_leave_with_a_notice_that_waited(
+    telling: Any, webhook: Any
+) -> None:
+    webhook.status = 500
+    desk = telling(webhook_url=webhook.url, include=("question",))
+    desk.ask(NONSENSE, principal=ANNA)
+    desk.close()
+    desk.answers.erase_subject("anna", tenant="default")
+    webhook.status = 200
+    assert desk.notifying.send() == (1, 0)
+    first, second = (json.loads(body) for _, _, body in webhook.requests)
+    assert (first["question"], second["question"]) == (NONSENSE, None)
+
+
 def test_events_that_are_not_wanted_are_not_told(telling: Any, webhook: Any) -> None:
     desk = telling(webhook_url=webhook.url, events=("feedback",))
     desk.ask(NONSENSE, principal=ANNA)

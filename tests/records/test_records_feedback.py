@@ -160,6 +160,21 @@ def test_an_auditor_reads_answers_and_no_document_that_is_not_his(desk: Desk) ->
     assert desk.ask(SALARY, principal=AUDITOR).abstained
 
 
+def test_an_auditor_finds_what_he_would_find_without_being_one(desk: Desk) -> None:
+    plain = replace(AUDITOR, auditor=False)
+    for look in (
+        lambda reader: desk.search("salaries paid month", principal=reader),
+        lambda reader: desk.documents(principal=reader),
+        lambda reader: desk.document("returns", principal=reader),
+        lambda reader: desk.history("returns", principal=reader),
+        lambda reader: desk.unrecorded().ask(GIFT, principal=reader).retrieved,
+    ):
+        assert look(AUDITOR) == look(plain)
+    for look in (desk.document, desk.history, desk.diff):
+        assert code_of(look, "salaries", principal=AUDITOR) == "not_found"
+    assert code_of(desk.chunk, "salaries:c0", principal=AUDITOR) == "not_found"
+
+
 def test_an_auditor_reads_the_log_of_what_he_may_see(desk: Desk) -> None:
     entries = desk.log(principal=AUDITOR)
     assert {entry.document_id for entry in entries} == {"returns", "gift-cards"}
