@@ -8,12 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from reportlab.pdfgen.canvas import Canvas
 from starlette.responses import Response
 
+from evidencedesk.desk import Desk
 from evidencedesk.evaluation.golden import Label
 from evidencedesk.evaluation.outcomes import Conditions, Outcome, Run
 from evidencedesk.evaluation.storage import RunStore
 from evidencedesk.server.identity import Permission
+from evidencedesk.testing.serving import settings_for
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\" onfocus='alert(3)"
 READ = frozenset({Permission.READ})
@@ -373,3 +376,22 @@ def _marked(page: str) -> str:
 def _lasting(response: Response) -> dict[str, str]:
     skipped = {"x-request-id", "date", "content-length"}
     return {name: value for name, value in response.headers.items() if name not in skipped}
+
+
+def test_no_picture_shows_what_is_masked_in_a_document(
+    serve: Callable, index: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "masked"
+    folder.mkdir()
+    canvas = Canvas(str(folder / "parking.pdf"))
+    canvas.drawString(72, 700, "Parking is paid to jana@mail.example.org each month.")
+    canvas.save()
+    settings = settings_for(index, {"masking": {"default": "mask"}})
+    with Desk.open(index, settings=settings) as desk:
+        desk.ingest(folder, roles={"staff"})
+    served = serve()
+    for caller in (served.key("staff", permissions=READ), served.key(administrator=True)):
+        page = get(served, "/source?document=parking", caller)
+        assert "[EMAIL_1]" in page.text
+        assert "<img" not in page.text
+        assert get(served, "/source/page?document=parking&page=1", caller).status_code == 404

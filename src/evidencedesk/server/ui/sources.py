@@ -164,15 +164,18 @@ def _hits(document: Document, at: Sequence[str]) -> list[Span]:
 
 
 def _can_be_drawn(services: Services, document: Document) -> bool:
-    if document.media_type != _PDF or not document.pages:
-        return False
-    return services.originals.read(document) is not None
+    return _is_drawable(document) and services.originals.read(document) is not None
+
+
+def _is_drawable(document: Document) -> bool:
+    """A picture of a page would show what is masked in its text, to whoever it is."""
+    return document.media_type == _PDF and bool(document.pages) and not document.masked
 
 
 def _picture(
     services: Services, renderer: PageRenderer, document: Document, page: int
 ) -> bytes | None:
-    if document.media_type != _PDF or page > len(document.pages):
+    if not _is_drawable(document) or page > len(document.pages):
         return None
     kept = renderer.kept(document.file_hash, page, PICTURE_WIDTH)
     if kept is not None:

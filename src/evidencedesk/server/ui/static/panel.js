@@ -51,7 +51,9 @@ export class SourcePanel {
     this.title.textContent = citation.title;
     this.whole.href = `/source?${query}`;
     this.position.textContent = text("position", { number: this.index + 1, total: this.citations.length });
-    for (const button of this.panel.querySelectorAll("[data-step]")) button.hidden = this.citations.length < 2;
+    const alone = this.citations.length < 2;
+    this.position.hidden = alone;
+    for (const button of this.panel.querySelectorAll("[data-step]")) button.hidden = alone;
     for (const button of this.desk.querySelectorAll("[data-citation]")) {
       const same = button.closest(".turn")?.citations === this.citations;
       button.setAttribute("aria-expanded", String(same && Number(button.dataset.citation) === this.index));
