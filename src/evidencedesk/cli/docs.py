@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -64,24 +65,38 @@ def show_document(call: Call, document: _Id) -> None:
 @app.command("history", epilog=examples("docs history kc-returns-v3", note=OPERATOR_NOTE))
 @command(reads=True)
 def history(call: Call, document: _Id) -> None:
-    """List the earlier versions of a document, newest first. They are never searched."""
+    """List the versions of a document, newest first. Earlier ones are never searched."""
     with call.open() as desk:
-        records = desk.history(document, principal=call.principal, statuses=call.statuses)
+        versions = desk.versions(document, principal=call.principal, statuses=call.statuses)
+    earlier = versions[1:]
     if call.as_json:
-        call.terminal.json({"versions": [record_json(record) for record in records]})
+        shown = [{**record_json(each.record), "characters": each.characters} for each in earlier]
+        call.terminal.json({"versions": shown})
         return
     call.terminal.table(
-        ("ingested", "version", "title", "content"),
-        ((_time(r), r.version, r.title, r.content_hash[:19]) for r in records),
+        ("ingested", "owner", "version", "title", "characters", "content"),
+        (
+            (
+                _time(each.record),
+                each.record.owner,
+                each.record.version,
+                each.record.title,
+                each.characters,
+                each.record.content_hash[:19],
+            )
+            for each in versions
+        ),
     )
-    if not records:
+    if not earlier:
         call.terminal.note("No earlier version is kept.")
 
 
 @app.command(
     "diff",
     epilog=examples(
-        "docs diff kc-returns-v3", "docs diff kc-returns-v3 --old sha256:0f3a", note=OPERATOR_NOTE
+        "docs diff kc-returns-v3",
+        "docs diff kc-returns-v3 --old sha256:0f3a --new sha256:77c1",
+        note=OPERATOR_NOTE,
     ),
 )
 @command(reads=True)
@@ -92,10 +107,16 @@ def diff(
         str | None,
         typer.Option(help="Content hash of the earlier version (the one before).", metavar="HASH"),
     ] = None,
+    new: Annotated[
+        str | None,
+        typer.Option(help="Content hash of the later version (the one of now).", metavar="HASH"),
+    ] = None,
 ) -> None:
-    """Show what changed in the text of a document since an earlier version."""
+    """Show what changed in the text of a document between two versions."""
     with call.open() as desk:
-        text = desk.diff(document, principal=call.principal, old=old, statuses=call.statuses)
+        text = desk.diff(
+            document, principal=call.principal, old=old, new=new, statuses=call.statuses
+        )
     if call.as_json:
         call.terminal.json({"document_id": document, "diff": text})
         return
@@ -103,6 +124,51 @@ def diff(
         call.terminal.line((line, _DIFF_STYLES.get(line[:1], "")))
     if not text:
         call.terminal.note("Nothing changed.")
+
+
+@app.command(
+    "duplicates",
+    epilog=examples("docs duplicates", "docs duplicates --threshold 0.9 --set-aside"),
+)
+@command()
+def duplicates(
+    call: Call,
+    *,
+    threshold: Annotated[
+        float, typer.Option(help="Least share of common runs of words.", min=0.01, max=1.0)
+    ] = 0.8,
+    set_aside: Annotated[
+        bool, typer.Option("--set-aside", help="Archive the older one of each pair.")
+    ] = False,
+    tenant: _Tenant = None,
+) -> None:
+    """Report documents that are nearly or wholly the same; with --set-aside archive the older ones.
+
+    What is archived stays and is no evidence any more; `docs status DOCUMENT current` takes it back.
+    """
+    operator = call.operator(tenant)
+    with call.open() as desk:
+        pairs = desk.duplicates(principal=operator, threshold=threshold)
+        aged = {r.id: (r.ingested_at, r.id) for r in desk.documents(principal=operator)}
+        older = sorted({min(pair.first, pair.second, key=aged.__getitem__) for pair in pairs})
+        for document_id in older if set_aside else ():
+            desk.set_status(document_id, "archived", tenant=tenant)
+    if call.as_json:
+        call.terminal.json(
+            {
+                "pairs": [asdict(pair) for pair in pairs],
+                "set_aside": older if set_aside else [],
+            }
+        )
+        return
+    call.terminal.table(
+        ("similarity", "document", "and"),
+        ((f"{pair.similarity:.2f}", pair.first, pair.second) for pair in pairs),
+    )
+    if set_aside and older:
+        call.terminal.note(f"Archived: {', '.join(older)}")
+    if not pairs:
+        call.terminal.note("No two documents are nearly the same.")
 
 
 @app.command("remove", epilog=examples("docs remove kc-returns-v2"))

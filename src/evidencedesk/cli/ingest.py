@@ -104,7 +104,7 @@ def ingest(
     )
     if not paths and not options["sources"]:
         raise UsageError(
-            "There is nothing to ingest.",
+            "Missing argument 'PATH'.",
             code="path_missing",
             hint="Name files or folders, or give --url or --sitemap.",
         )
