@@ -15,11 +15,11 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from starlette.requests import Request
 
 from evidencedesk.access import Principal
 from evidencedesk.desk import Desk
-from evidencedesk.server.mcp import URI, http_sessions, mcp_server
+from evidencedesk.server.identity import Permission
+from evidencedesk.server.mcp import URI, mcp_server
 from evidencedesk.settings import Settings
 
 RETURNS = """---
@@ -198,32 +198,43 @@ def test_who_reads_is_asked_anew_for_every_message(index: Path) -> None:
     talk(body)
 
 
-def test_over_http_each_request_is_its_sender_s(index: Path) -> None:
-    """Two clients of one server; the header stands for whatever the application authenticates by."""
+def test_over_http_each_request_is_its_sender_s(live: Any) -> None:
+    address, server = live
 
-    def sender(request: Request | None) -> Principal:
-        assert request is not None
-        return Principal(roles=frozenset({request.headers["x-role"]}))
-
-    async def ask(sessions: Any, role: str) -> dict[str, Any]:
+    async def ask(key: dict[str, str]) -> dict[str, Any]:
         async with (
-            httpx2.AsyncClient(
-                transport=httpx2.ASGITransport(app=sessions.handle_request),
-                headers={"x-role": role},
-            ) as http,
-            Client(streamable_http_client("http://desk.test/mcp", http_client=http)) as client,
+            httpx2.AsyncClient(headers=key) as http,
+            Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
         ):
-            return (await client.call_tool("ask", {"question": STAFF_QUESTION})).structured_content
+            asked = await client.call_tool(
+                "ask", {"question": "What are instructors paid per hour?"}
+            )
+            return asked.structured_content
 
     async def body() -> None:
-        with Desk.open(index, settings=keywords_only()) as desk:
-            sessions = http_sessions(desk, sender, max_body_bytes=1 << 20)
-            async with sessions.run():
-                staff, other = await ask(sessions, "staff"), await ask(sessions, "everyone")
-        assert staff["citations"][0]["document_id"] == "staff-refunds"
-        assert other["reason"] == "no_evidence"
+        board, staff = await ask(server.key("board")), await ask(server.key("staff"))
+        assert "31 euros" in board["text"]
+        assert staff["reason"] == "no_evidence"
+        assert "31 euros" not in str(staff)
 
     talk(body)
+    counted = server.services.metrics.rendered().decode()
+    assert 'evidencedesk_answers_total{reason="no_evidence"} 1.0' in counted
+
+
+def test_over_http_nobody_is_served_without_a_key(live: Any) -> None:
+    address, server = live
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    accepted = {"accept": "application/json, text/event-stream"}
+    assert httpx2.post(f"{address}/mcp", json=message, headers=accepted).status_code == 401
+    key = server.key("staff", permissions=frozenset({Permission.METRICS}))
+    refused = httpx2.post(f"{address}/mcp", json=message, headers={**accepted, **key})
+    assert refused.status_code == 403
+    too_much = {**message, "params": {"_meta": {"x": "y" * 300_000}}}
+    large = httpx2.post(
+        f"{address}/mcp", json=too_much, headers={**accepted, **server.key("staff")}
+    )
+    assert large.status_code == 413
 
 
 def test_a_long_document_is_fetched_in_parts(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from evidencedesk.server.documents import documents_router
 from evidencedesk.server.gate import Gate
 from evidencedesk.server.headers import Headers
 from evidencedesk.server.health import health_router
+from evidencedesk.server.mcp_http import mcp_router
 from evidencedesk.server.observing import Observing
 from evidencedesk.server.oidc.signin import signin_router
 from evidencedesk.server.problems import TITLES, Problem, RequestError, problem_of
@@ -39,6 +40,7 @@ ROUTERS: tuple[Router, ...] = (
     answers_router,
     completions_router,
     signin_router,
+    mcp_router,
 )
 
 

@@ -35,12 +35,13 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
 
 from evidencedesk import __version__
 from evidencedesk.access import DEFAULT_STATUSES, Principal, Status
 from evidencedesk.desk import Desk
 from evidencedesk.errors import EvidenceDeskError, UsageError
-from evidencedesk.model import DocumentRecord
+from evidencedesk.model import Answer, DocumentRecord
 from evidencedesk.server.mcp_tools import TOOLS, Reading, ToolRow
 
 PrincipalOf = Callable[[Request | None], Principal]
@@ -58,7 +59,11 @@ _Context = ServerRequestContext[Any, Any]
 
 
 def mcp_server(
-    desk: Desk, principal_of: PrincipalOf, *, statuses: Iterable[Status] = DEFAULT_STATUSES
+    desk: Desk,
+    principal_of: PrincipalOf,
+    *,
+    statuses: Iterable[Status] = DEFAULT_STATUSES,
+    answered: Callable[[Answer], None] | None = None,
 ) -> Server[Any]:
     """The protocol server over ``desk``.
 
@@ -67,8 +72,9 @@ def mcp_server(
         principal_of: tells who reads; asked anew for every message, so that a right withdrawn
             during a session is withdrawn.
         statuses: statuses of the documents looked at.
+        answered: told of every answer.
     """
-    handlers = _Handlers(desk, principal_of, frozenset(statuses))
+    handlers = _Handlers(desk, principal_of, frozenset(statuses), answered)
     return Server(
         "evidencedesk",
         version=__version__,
@@ -91,32 +97,39 @@ async def serve_stdio(
         await server.run(receiving, sending, server.create_initialization_options())
 
 
-def http_sessions(
-    desk: Desk, principal_of: PrincipalOf, *, max_body_bytes: int
-) -> StreamableHTTPSessionManager:
-    """The server over streamable HTTP, for an application that authenticates.
+async def serve_request(
+    server: Server[Any], scope: Scope, receive: Receive, send: Send, *, max_body_bytes: int
+) -> None:
+    """Serve one streamable HTTP request of a caller whom the application has authenticated.
 
-    The application enters ``run()`` in its lifespan and hands requests to ``handle_request(scope,
-    receive, send)`` once the caller is known and Host and Origin have been checked. Nothing is kept
-    between two requests, so there is no session that somebody else could go on with.
+    Nothing is kept between two requests, so there is no session that somebody else could go on
+    with. Host and Origin are the application's to check.
 
     Args:
-        desk: what is asked.
-        principal_of: tells who sent a request; the application has authenticated it before.
-        max_body_bytes: larger bodies are refused.
+        server: see :func:`mcp_server`.
+        scope: of the request, like ``receive`` and ``send``.
+        receive: gives the body.
+        send: takes the response.
+        max_body_bytes: a larger body is refused.
     """
-    return StreamableHTTPSessionManager(
-        mcp_server(desk, principal_of),
-        json_response=True,
-        stateless=True,
-        max_request_body_size=max_body_bytes,
+    sessions = StreamableHTTPSessionManager(
+        server, json_response=True, stateless=True, max_request_body_size=max_body_bytes
     )
+    async with sessions.run():
+        await sessions.handle_request(scope, receive, send)
 
 
 class _Handlers:
     """One method per request of the protocol. The desk blocks, so it is asked in a thread."""
 
-    def __init__(self, desk: Desk, principal_of: PrincipalOf, statuses: frozenset[Status]) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        principal_of: PrincipalOf,
+        statuses: frozenset[Status],
+        answered: Callable[[Answer], None] | None,
+    ) -> None:
+        self._answered = answered
         self._desk = desk
         self._principal_of = principal_of
         self._statuses = statuses
@@ -158,7 +171,8 @@ class _Handlers:
         return await anyio.to_thread.run_sync(_read, self._reading(context), str(params.uri))
 
     def _reading(self, context: _Context) -> Reading:
-        return Reading(self._desk, self._principal_of(context.request), self._statuses)
+        principal = self._principal_of(context.request)
+        return Reading(self._desk, principal, self._statuses, self._answered)
 
 
 def _called(row: ToolRow, reading: Reading, given: dict[str, Any]) -> CallToolResult:

@@ -17,7 +17,7 @@ from evidencedesk.access import Principal, Status
 from evidencedesk.desk import Desk
 from evidencedesk.desk.shapes import hit_json
 from evidencedesk.errors import UsageError
-from evidencedesk.model import Chunk, Document
+from evidencedesk.model import Answer, Chunk, Document
 
 FETCHED_CHARACTERS = 20_000
 """How much of a document one ``fetch`` gives unless it asks for less."""
@@ -31,11 +31,13 @@ class Reading:
         desk: the desk.
         principal: who reads.
         statuses: statuses of the documents looked at.
+        answered: told of every answer; None where nobody counts.
     """
 
     desk: Desk
     principal: Principal
     statuses: frozenset[Status]
+    answered: Callable[[Answer], None] | None = None
 
 
 class _Arguments(BaseModel):
@@ -96,6 +98,8 @@ def _ask(reading: Reading, arguments: AskArguments) -> dict[str, Any]:
     answer = reading.desk.ask(
         arguments.question, principal=reading.principal, statuses=reading.statuses
     )
+    if reading.answered is not None:
+        reading.answered(answer)
     return answer.to_json()
 
 

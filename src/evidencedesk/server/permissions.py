@@ -61,6 +61,7 @@ ROUTES: tuple[RouteRow, ...] = (
     RouteRow("POST", "/v1/chat/completions", READ, "ask as OpenAI's clients do"),
     RouteRow("GET", "/v1/models", READ, "the one model there is"),
     RouteRow("GET", "/v1/models/{model}", READ, "the one model there is"),
+    RouteRow("POST", "/mcp", READ, "the Model Context Protocol"),
     RouteRow("GET", "/", READ, "the room Ask", page=True),
     RouteRow("GET", "/answers/{answer_id}", READ, "a stored answer as a page", page=True),
     RouteRow("GET", "/library", READ, "the room Library", page=True),
