@@ -37,6 +37,7 @@ from evidencedesk.model import (
 )
 from evidencedesk.model.contents import Contents
 from evidencedesk.model.feedback import Feedback
+from evidencedesk.model.moving import MovedPiece
 from evidencedesk.model.notice import Message, Notice, WaitingNotice
 from evidencedesk.model.receipt import AuditEntry, AuditEvent, Receipt
 from evidencedesk.model.source import SourceItem, Validators
@@ -522,6 +523,24 @@ class Store(Protocol):
         """Release files; the store must not be used afterwards."""
 
 
+@runtime_checkable
+class MovableStore(Store, Protocol):
+    """A store whose whole content can go into another, or into a backup, and come back."""
+
+    def pieces(self) -> AbstractContextManager[Iterator[MovedPiece]]:
+        """Everything of one committed state, while others go on writing.
+
+        In the order of ``model.moving.MovedPiece``. For operators: no filter is applied.
+        """
+
+    def fill(self, pieces: Iterable[MovedPiece]) -> None:
+        """Take in what another store's pieces gave, all or nothing; generations keep their numbers.
+
+        Raises:
+            IndexingError: ``index_not_empty``: this store holds something already.
+        """
+
+
 __all__ = [
     "Clock",
     "Detector",
@@ -529,6 +548,7 @@ __all__ = [
     "Generator",
     "Judge",
     "Ledger",
+    "MovableStore",
     "Notifier",
     "Outbox",
     "Parser",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
 from evidencedesk.access import AccessFilter
-from evidencedesk.adapters.stores.postgres import checks, failures, schema
+from evidencedesk.adapters.stores.postgres import checks, failures, moving, schema
 from evidencedesk.adapters.stores.postgres.access_classes import admitted
 from evidencedesk.adapters.stores.postgres.address import Address
 from evidencedesk.adapters.stores.postgres.connections import (
@@ -22,6 +22,7 @@ from evidencedesk.adapters.stores.postgres.connections import (
 )
 from evidencedesk.adapters.stores.postgres.generations import (
     add_generation,
+    hold,
     read_generation,
     read_generations,
 )
@@ -32,6 +33,7 @@ from evidencedesk.adapters.stores.postgres.snapshot import PostgresSnapshot
 from evidencedesk.adapters.stores.postgres.writer import PostgresWriter
 from evidencedesk.adapters.stores.sqlite.codecs import encode_time
 from evidencedesk.model import ChunkingSettings, EmbeddingSpec
+from evidencedesk.model.moving import MovedPiece
 from evidencedesk.protocols import Clock
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -131,6 +133,18 @@ class PostgresStore:
         """See ``protocols.Store.check``."""
         with self._pool.connection() as connection, operating(connection):
             return tuple(checks.disagreements(connection))
+
+    @contextmanager
+    def pieces(self) -> Iterator[Iterator[MovedPiece]]:
+        """See ``protocols.MovableStore.pieces``."""
+        with self._pool.connection() as connection, operating(connection):
+            yield moving.pieces_of(connection)
+
+    def fill(self, pieces: Iterable[MovedPiece]) -> None:
+        """See ``protocols.MovableStore.fill``."""
+        with self._pool.connection() as connection, transaction(connection):
+            hold(connection)
+            moving.fill(connection, pieces)
 
     def info(self) -> IndexInfo:
         """What the index records of itself, for its operator."""

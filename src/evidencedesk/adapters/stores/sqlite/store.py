@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +12,7 @@ from typing import Self
 
 from evidencedesk.access import AccessFilter
 from evidencedesk.adapters.cores import usable_cores
-from evidencedesk.adapters.stores.sqlite import checks, failures, schema
+from evidencedesk.adapters.stores.sqlite import checks, failures, moving, schema
 from evidencedesk.adapters.stores.sqlite.codecs import encode_time
 from evidencedesk.adapters.stores.sqlite.compaction import compact
 from evidencedesk.adapters.stores.sqlite.connections import (
@@ -32,6 +32,7 @@ from evidencedesk.adapters.stores.sqlite.spreading import SpreadProducts
 from evidencedesk.adapters.stores.sqlite.state import State, read_position, refreshed
 from evidencedesk.adapters.stores.sqlite.writer import SQLiteWriter
 from evidencedesk.model import ChunkingSettings, EmbeddingSpec
+from evidencedesk.model.moving import MovedPiece
 from evidencedesk.protocols import Clock
 
 _DATABASE_HEADER = b"SQLite format 3\0"
@@ -164,6 +165,18 @@ class SQLiteStore:
         """See ``protocols.Store.check``."""
         with self._pool.connection() as connection, reading(connection):
             return tuple(checks.disagreements(connection, self._files))
+
+    @contextmanager
+    def pieces(self) -> Iterator[Iterator[MovedPiece]]:
+        """See ``protocols.MovableStore.pieces``."""
+        with self._pool.connection() as connection, reading(connection):
+            yield moving.pieces_of(connection)
+
+    def fill(self, pieces: Iterable[MovedPiece]) -> None:
+        """See ``protocols.MovableStore.fill``."""
+        with self._pool.connection() as connection, transaction(connection):
+            moving.fill(connection, pieces)
+        self.compact()
 
     def info(self) -> IndexInfo:
         """What the index records of itself, for its operator."""
