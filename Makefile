@@ -82,7 +82,7 @@ lock: $(VENV)/.dev ## choose and pin the newest dependencies
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --extra server -c requirements/run.txt -o requirements/server.txt
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --group dev -c requirements/run.txt -o requirements/dev.txt
-	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --group frameworks -c requirements/run.txt -o requirements/frameworks.txt
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --extra openai --extra server --group frameworks -c requirements/run.txt -o requirements/frameworks.txt
 
 clean: ## remove everything that was made here
 	rm -rf $(VENV) .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache demo-desk htmlcov .coverage*
