@@ -13,7 +13,13 @@ from evidencedesk.text.numbers import quantities
 from evidencedesk.text.numerals import NUMERAL, plain_spelling
 from evidencedesk.text.quantity import Kind, Quantities, Quantity
 from evidencedesk.text.unit_reading import WORD
-from evidencedesk.text.units import CURRENCY_SIGNS, dimensions_agree, units_named
+from evidencedesk.text.units import (
+    CURRENCY_SIGNS,
+    UNIT_SYMBOLS,
+    UNITS,
+    dimensions_agree,
+    units_named,
+)
 from evidencedesk.verification.bounds import bound_holds
 from evidencedesk.verification.passages import Passage
 
@@ -274,7 +280,12 @@ def _contradicting_rates(claim: str, present: Present) -> list[str]:
 
 def _rates(text: str) -> frozenset[str]:
     """What amounts are per: canonical names of times, other words as they stand."""
-    pattern = _RATE if "/" in text or "每" in text else _SPOKEN_RATE
+    if "/" in text or "每" in text:
+        pattern = _RATE
+    elif _RATE_WORDS.isdisjoint(_LETTERS.findall(text.casefold())):
+        return frozenset()
+    else:
+        pattern = _SPOKEN_RATE
     return frozenset(name for match in pattern.finditer(text) if (name := _rate(match, text)))
 
 
@@ -312,3 +323,16 @@ _TIME_NAMES = {
     for unit in units_named(name)
     if unit.dimension in _RATE_DIMENSIONS
 }
+_LETTERS = re.compile(r"[^\W\d_]+")
+_RATE_WORDS = frozenset(
+    {
+        "per",
+        *_ADVERBS,
+        *(
+            name.casefold()
+            for name in (*UNITS, *UNIT_SYMBOLS)
+            if any(unit.dimension in _RATE_DIMENSIONS for unit in units_named(name))
+        ),
+    }
+)
+"""Without one of these, a slash or the Han word for *each*, a text tells no rate."""

@@ -99,26 +99,45 @@ class _Claim:
         return [passage.sentence for passage in self.passages]
 
     @cached_property
+    def folded(self) -> str:
+        return fold_text(self.text)
+
+    @cached_property
+    def told(self) -> str:
+        """The sentences in one."""
+        return " ".join(self.sentences)
+
+    @cached_property
+    def told_folded(self) -> str:
+        return fold_text(self.told)
+
+    @cached_property
+    def sentences_folded(self) -> list[str]:
+        if len(self.sentences) == 1:
+            return [self.told_folded]
+        return [fold_text(sentence) for sentence in self.sentences]
+
+    @cached_property
     def quantities(self) -> Quantities:
         comma_decimal = any(passage.comma_decimal for passage in self.passages)
         return quantities(self.text, comma_decimal=comma_decimal)
 
     @cached_property
     def coverage(self) -> float:
-        return coverage(self.text, " ".join(self.sentences), self.lang)
+        return coverage(self.text, self.told, self.lang)
 
     @property
     def is_extract(self) -> bool:
         """Whether nearly all of it stands in its quotes, and in the same order: who did what to whom."""
         if self.is_repeated:
             return True
-        told = " ".join(self.sentences)
-        return self.coverage >= NEARLY_ALL and in_order(self.text, told, self.lang) >= NEARLY_ALL
+        covered = self.coverage >= NEARLY_ALL
+        return covered and in_order(self.text, self.told, self.lang) >= NEARLY_ALL
 
     @cached_property
     def is_repeated(self) -> bool:
         """Whether the claim is one of the quotes word for word, Markdown marks aside."""
-        wanted = fold_text(self.text).strip(" .")
+        wanted = self.folded.strip(" .")
         quotes = [passage.quote for passage in self.passages]
         told = dict.fromkeys((*quotes, *map(without_marks, quotes)))
         return any(fold_text(quote).strip(" .") == wanted for quote in told)
@@ -154,24 +173,24 @@ def _numbers(claim: _Claim) -> str | None:
 
 
 def _values(claim: _Claim) -> str | None:
-    value = swapped_value(claim.quantities, claim.sentences, claim.lang)
+    value = swapped_value(claim.quantities, claim.passages, claim.lang)
     return f"{value} belongs to something else in the source" if value else None
 
 
 def _polarity(claim: _Claim) -> str | None:
-    clause = contradicts(claim.text, claim.sentences, claim.lang)
+    clause = contradicts(claim.folded, claim.sentences_folded, claim.lang)
     return f"negated on one side only: {clause!r}" if clause else None
 
 
 def _comparison(claim: _Claim) -> str | None:
-    return turned_word(claim.text, claim.sentences)
+    return turned_word(claim.folded, claim.told_folded)
 
 
 def _names(claim: _Claim) -> str | None:
     """A name may come from the question where the quoted sentences name nobody else."""
     support = " ".join(f"{passage.sentence} {passage.framing}" for passage in claim.passages)
     missing = missing_names(claim.text, support, claim.lang)
-    if missing and not competing_names(claim.text, " ".join(claim.sentences)):
+    if missing and not competing_names(claim.text, claim.told):
         asked = frozenset(_NAME_WORD.findall(claim.question.casefold()))
         missing = tuple(one for one in missing if not asked.issuperset(_bare_name(one.name)))
     return f"the name {missing[0].name!r} is not in the source" if missing else None
@@ -187,7 +206,7 @@ def _content(claim: _Claim) -> str | None:
         return None
     if len(content_words(claim.text, claim.lang)) < _FEWEST_WORDS:
         return None
-    if _main_script(claim.text) != _main_script(" ".join(claim.sentences)):
+    if _main_script(claim.text) != _main_script(claim.told):
         return None
     return "no content word of the claim stands in its quotes"
 

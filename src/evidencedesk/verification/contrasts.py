@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from evidencedesk.text.folding import fold_text
 from evidencedesk.verification.alternation import alternatives
 from evidencedesk.verification.polarity import negations
 
@@ -87,12 +86,15 @@ def _sides_of(pair: tuple[re.Pattern[str], re.Pattern[str]]) -> list[str]:
     return [side.pattern.removeprefix(r"\b(?:").removesuffix(r")\b") for side in pair]
 
 
-def turned_word(claim: str, support: Sequence[str]) -> str | None:
-    """A word of the claim whose opposite alone stands in ``support``, with that opposite; or None.
+def turned_word(said: str, told: str) -> str | None:
+    """A word of the claim whose opposite alone stands in its source, with that opposite; or None.
 
     Where one side negates and the other does not, opposites may well say the same and are let pass.
+
+    Args:
+        said: the claim, folded.
+        told: the sentences that its quotes stand in, folded.
     """
-    said, told = fold_text(claim), fold_text(" ".join(support))
     turned = (
         _turned(said, told, one, other) or _turned(said, told, other, one)
         for one, other in _possible(said)

@@ -9,7 +9,7 @@ from functools import cached_property
 from evidencedesk.model import Chunk, Span
 from evidencedesk.text.numbers import quantities
 from evidencedesk.text.numerals import plain_spelling
-from evidencedesk.text.quantity import Quantity
+from evidencedesk.text.quantity import Quantities, Quantity
 from evidencedesk.text.sentences import sentences
 
 
@@ -55,13 +55,17 @@ class Passage:
         return self.lang.split("-", 1)[0].lower() in _COMMA_DECIMAL
 
     @cached_property
+    def read(self) -> Quantities:
+        """The sentences in plain spelling, with all their quantities."""
+        parts = (plain_spelling(part) for part in (self.before, self.quote, self.after))
+        return quantities("".join(parts), comma_decimal=self.comma_decimal)
+
+    @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """Quantities of which the quote holds at least a part, with their signs and units."""
-        before, quote = plain_spelling(self.before), plain_spelling(self.quote)
-        found = quantities(
-            before + quote + plain_spelling(self.after), comma_decimal=self.comma_decimal
-        ).found
-        start, end = len(before), len(before) + len(quote)
+        found = self.read.found
+        start = len(plain_spelling(self.before))
+        end = start + len(plain_spelling(self.quote))
         return tuple(one for one in found if one.start < end and one.end > start)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from evidencedesk.text.folding import fold_text
 from evidencedesk.verification.alternation import by_first_letter
 from evidencedesk.verification.content import best_overlap, clauses, content_words
 
@@ -63,11 +62,11 @@ def contradicts(claim: str, support: Sequence[str], lang: str) -> str | None:
     """The clause of ``support`` whose polarity the claim turns round, or None.
 
     Args:
-        claim: the claim's text.
-        support: the sentences that its quotes stand in.
+        claim: the claim's text, folded.
+        support: the sentences that its quotes stand in, folded.
         lang: language to stem by.
     """
-    said, told = _folded(claim), [_folded(sentence) for sentence in support]
+    said, told = _without_bounds(claim), [_without_bounds(sentence) for sentence in support]
     if not _may_deny(said, told):
         return None
     parts = [part for sentence in told for part in clauses(sentence)]
@@ -102,11 +101,11 @@ def _may_deny(said: str, told: Sequence[str]) -> bool:
     return any(map(_prefix_negation, sides, reversed(sides)))
 
 
-def _folded(text: str) -> str:
-    folded = fold_text(text).strip()
-    if folded.isascii() and not _MAY_BE_BOUND.search(folded):
-        return folded
-    return _BOUNDS.sub(" ", folded)
+def _without_bounds(folded: str) -> str:
+    stripped = folded.strip()
+    if stripped.isascii() and not _MAY_BE_BOUND.search(stripped):
+        return stripped
+    return _BOUNDS.sub(" ", stripped)
 
 
 def _turned(claim: str, source: str, lang: str) -> bool:

@@ -16,6 +16,7 @@ from evidencedesk.text.numbers import quantities
 from evidencedesk.text.quantity import Kind, Quantities, Quantity, is_year
 from evidencedesk.text.sentences import sentences
 from evidencedesk.verification.content import content_words, coordinated_parts
+from evidencedesk.verification.passages import Passage
 
 _FEWEST_PARTS = 2
 _MOST_PARTS = 8
@@ -40,14 +41,14 @@ class _Part:
     words: frozenset[str]
 
 
-def swapped_value(claim: Quantities, support: Sequence[str], lang: str) -> str | None:
+def swapped_value(claim: Quantities, support: Sequence[Passage], lang: str) -> str | None:
     """The value that ``claim`` takes from one part of its support for the things of another."""
     if len(claim.found) > _MOST_VALUES or all(one.weak for one in claim.found):
         return None
-    turned = _turned_direction(claim, support)
+    turned = _turned_direction(claim, [one.sentence for one in support])
     if turned:
         return turned
-    read = [sentence for text in support for sentence in _sentences(text)]
+    read = [sentence for one in support for sentence in _told_sentences(one)]
     if sum(len(sentence.values) for sentence in read) < _FEWEST_PARTS:
         return None
     told = [part for sentence in read for part in _parts(sentence, lang)]
@@ -84,9 +85,20 @@ def _directions(read: Quantities) -> dict[tuple[str, str], str]:
     }
 
 
+def _told_sentences(passage: Passage) -> list[_Sentence]:
+    """The passage's sentences; where it is one, as it was read already."""
+    text = passage.sentence
+    if not passage.comma_decimal and passage.read.text == text and len(sentences(text)) == 1:
+        return [_sentence(passage.read)]
+    return _sentences(text)
+
+
 def _sentences(text: str) -> list[_Sentence]:
-    read = [quantities(text[slice(*span)]) for span in sentences(text)]
-    return [_Sentence(one.text, tuple(each for each in one.found if not each.weak)) for one in read]
+    return [_sentence(quantities(text[slice(*span)])) for span in sentences(text)]
+
+
+def _sentence(read: Quantities) -> _Sentence:
+    return _Sentence(read.text, tuple(each for each in read.found if not each.weak))
 
 
 def _parts(sentence: _Sentence, lang: str) -> list[_Part]:
