@@ -20,6 +20,10 @@ MASKED = "masked: "
 """How the warning begins that says which kinds of values were masked in a document."""
 
 
+NO_TEXT = "there is no text in it that could be found or quoted"
+"""The warning of a document of which no chunk can be made."""
+
+
 class BlockKind(StrEnum):
     """What a block is.
 

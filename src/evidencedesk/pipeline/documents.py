@@ -29,6 +29,7 @@ from evidencedesk.ingestion.metadata import (
 from evidencedesk.ingestion.sandbox import ParserPool
 from evidencedesk.ingestion.sniff import CONTAINERS, WITHOUT_TEXT, sniff
 from evidencedesk.model import Chunk, Document, ParsedDocument
+from evidencedesk.model.document import NO_TEXT
 from evidencedesk.protocols import Clock
 from evidencedesk.text.language import detect
 
@@ -182,7 +183,14 @@ def _parsed(opened: Opened, reading: Reading) -> ParsedDocument:
         wish = front_matter_metadata(parsed, file.relative).mask
         said = reading.request.over(reading.manifests.entry_for(file))
         policy = reading.masking.policy(wish, file.relative) if said.mask is None else None
-    return parsed if policy is None else _masked(parsed, policy, file)
+    return _said_empty(parsed if policy is None else _masked(parsed, policy, file))
+
+
+def _said_empty(parsed: ParsedDocument) -> ParsedDocument:
+    """``parsed``, with a warning when no chunk can come of it: an empty file, or headings alone."""
+    if parsed.text.strip() and (not parsed.blocks or any(b.kind.in_chunks for b in parsed.blocks)):
+        return parsed
+    return replace(parsed, partial=True, warnings=(*parsed.warnings, NO_TEXT))
 
 
 def _masked(parsed: ParsedDocument, policy: Policy, file: SourceFile) -> ParsedDocument:

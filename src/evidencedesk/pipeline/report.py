@@ -10,6 +10,7 @@ from operator import add
 
 from evidencedesk.indexing import Change
 from evidencedesk.model import DocumentRecord, FailedSource, IngestReport, LogEntry
+from evidencedesk.model.document import NO_TEXT
 from evidencedesk.pipeline.ingest import Outcome
 
 _STATUSES = {
@@ -94,6 +95,8 @@ def status_of(outcome: Outcome) -> str:
     ``failed`` (too large, out of time or memory, unreadable, wrong metadata: the code says which).
     """
     if outcome.failure is None:
+        if NO_TEXT in outcome.warnings:
+            return "no text"
         return "partly" if outcome.partial else "ok"
     return _STATUSES.get(outcome.failure.code, "failed")
 
