@@ -20,6 +20,8 @@ from evidencedesk.server.pages import PAGES
 from evidencedesk.settings import Settings
 
 _BACKLOG = 2048
+_WORKER_SILENCE_S = 60
+"""A worker that says nothing for so long is replaced; on a busy machine it takes a while to start."""
 _METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
@@ -48,6 +50,7 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
         proxy_headers=bool(settings.server.trusted_proxies),
         forwarded_allow_ips=list(settings.server.trusted_proxies),
         timeout_graceful_shutdown=round(settings.server.shutdown_s),
+        timeout_worker_healthcheck=_WORKER_SILENCE_S,
         ws="none",
     )
     with _listening(settings) as listener:

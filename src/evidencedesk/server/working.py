@@ -57,7 +57,8 @@ class JobRunner:
                 step = pool.submit(self._step)
                 error = step.exception()
                 if error is not None:
-                    self._services.log.error("job_failed", kind=type(error).__name__)
+                    code = error.code if isinstance(error, EvidenceDeskError) else "internal"
+                    self._services.log.error("job_failed", kind=type(error).__name__, code=code)
                 if error is not None or not step.result():
                     self._services.job_arrived.wait(_LOOKS_EVERY)
 

@@ -102,7 +102,10 @@ def listening(server: TestServer, pages: Sequence[Router] = ()) -> Iterator[str]
     """The same server on a socket of the loopback address; its address."""
     app = create_app(server.services, pages=pages)
     config = uvicorn.Config(app, log_config=None, lifespan="off", ws="none")
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    # Named as TCP, or asyncio does not switch Nagle's algorithm off and each reply waits 40 ms.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
         running = uvicorn.Server(config)
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
         thread.start()
