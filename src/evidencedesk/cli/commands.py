@@ -50,5 +50,14 @@ COMMANDS = (
     CommandRow("apikeys", "evidencedesk.cli.apikeys:app", "Make, list and revoke API keys."),
     CommandRow("keys", "evidencedesk.cli.keys:app", "Make the key that signs exported answers."),
     CommandRow("mcp", "evidencedesk.cli.mcp:app", "Answer programs that speak the MCP."),
+    CommandRow("backup", "evidencedesk.cli.moving:backup_app", "Write the whole index to a file."),
+    CommandRow("restore", "evidencedesk.cli.moving:restore_app", "Fill a new index from a backup."),
+    CommandRow("export", "evidencedesk.cli.moving:export_app", "Write an index that is to move."),
+    CommandRow(
+        "import", "evidencedesk.cli.moving:import_app", "Fill another store from an export."
+    ),
+    CommandRow(
+        "verify-index", "evidencedesk.cli.moving:verify_index_app", "Find damage in an index."
+    ),
     CommandRow("doctor", "evidencedesk.cli.doctor:app", "Say what is wrong and how to mend it."),
 )

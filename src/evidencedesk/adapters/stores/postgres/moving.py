@@ -35,7 +35,7 @@ _NUMBERED = ("receipts", "notices")
 def pieces_of(connection: Connection) -> Iterator[MovedPiece]:
     """Everything that the open transaction sees, in the order in which it is filled in."""
     row = connection.execute("SELECT sum(number)::bigint FROM revisions").fetchone()
-    facts = dict(connection.execute("SELECT name, value FROM facts").fetchall())
+    facts: dict[str, str] = dict(connection.execute("SELECT name, value FROM facts").fetchall())
     facts.pop(SCHEMA_FACT, None)
     yield MovedIndex(revision=int(row[0]) if row else 0, facts=facts)
     for generation in connection.execute(

@@ -205,14 +205,14 @@ def _coded(vector: bytes | None) -> tuple[bytes, float]:
 
 
 def _documents(connection: sqlite3.Connection) -> Iterator[MovedDocument]:
-    for doc, *content in connection.execute(
+    for doc, record, text, anchors, boxes in connection.execute(
         "SELECT doc, record, text, anchors, boxes FROM documents JOIN contents USING (doc) "
         "ORDER BY doc"
     ):
         history = connection.execute(
             "SELECT record, text FROM history WHERE doc = ? ORDER BY number", (doc,)
         ).fetchall()
-        yield MovedDocument(*content, tuple(history))
+        yield MovedDocument(record, text, anchors, boxes, tuple(history))
 
 
 def _log(connection: sqlite3.Connection) -> Iterator[MovedEntry]:
@@ -223,8 +223,12 @@ def _log(connection: sqlite3.Connection) -> Iterator[MovedEntry]:
         "ORDER BY number"
     ):
         rule = rules.get(number)
-        held = rule and (rule.status.value, tuple(sorted(rule.roles)), tuple(sorted(rule.deny)))
+        held = None if rule is None else (rule.status.value, _names(rule.roles), _names(rule.deny))
         yield MovedEntry(tenant, document_id, entry, held)
+
+
+def _names(names: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(names))
 
 
 def _rule(tenant: str, status: str, roles: Sequence[str], deny: Sequence[str]) -> AccessRule:
