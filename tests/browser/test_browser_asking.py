@@ -153,6 +153,18 @@ def test_quotes_are_stepped_through(visit: Any) -> None:
     assert quote_in(page) == quotes[1]
 
 
+def test_a_follow_up_is_asked_with_the_words_of_the_question_before(visit: Any) -> None:
+    page = visit()
+    ask(page, "How long can I return a new bike?")
+    ask(page, "And helmets?")
+    turn = page.locator(".turn").last
+    expect(turn.locator("h2")).to_have_text("And helmets?")
+    expect(turn.locator(".understood")).to_contain_text("helmets")
+    expect(turn.locator(".claim").first).to_contain_text("helmets cannot be returned")
+    turn.locator(".cite").first.click()
+    expect(page.locator(".source-body mark").first).to_be_in_viewport()
+
+
 def test_a_question_in_arabic_runs_from_right_to_left(visit: Any) -> None:
     page = visit()
     ask(page, "خلال كم يومًا يمكن إرجاع الدراجة الجديدة؟")

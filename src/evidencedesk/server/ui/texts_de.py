@@ -199,6 +199,7 @@ GERMAN: Mapping[str, str] = {
     "js.searching": "Die Dokumente werden durchsucht …",
     "js.found": "{count} Abschnitte gefunden. Die Antwort wird geschrieben und geprüft …",
     "js.found_none": "Kein Abschnitt gefunden.",
+    "js.asked": "Verstanden als: {question}",
     "js.answered": "Beantwortet mit {count} Zitaten.",
     "js.answered_one": "Beantwortet mit einem Zitat.",
     "js.abstained": "Es gibt keine Antwort.",

@@ -199,6 +199,7 @@ ENGLISH: Mapping[str, str] = {
     "js.searching": "Searching the documents …",
     "js.found": "{count} passages found. Writing and checking …",
     "js.found_none": "No passage found.",
+    "js.asked": "Understood as: {question}",
     "js.answered": "Answered with {count} quotes.",
     "js.answered_one": "Answered with one quote.",
     "js.abstained": "There is no answer.",

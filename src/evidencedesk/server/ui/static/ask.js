@@ -10,6 +10,8 @@ const form = desk.querySelector(".question-form");
 const box = form.querySelector("textarea");
 const status = desk.querySelector(".status");
 const panel = new SourcePanel(desk);
+const EARLIER = 5;
+const asked = []; // the questions of this conversation as they were understood
 
 box.addEventListener("input", grow);
 box.addEventListener("keydown", (event) => {
@@ -53,7 +55,7 @@ async function ask(question) {
     const response = await fetch("/v1/ask", {
       method: "POST",
       headers: headers({ "content-type": "application/json", accept: "text/event-stream" }),
-      body: JSON.stringify({ question }),
+      body: JSON.stringify({ question, earlier: asked.slice(-EARLIER) }),
     });
     if (!response.ok) throw new Refused(await problemOf(response));
     let decided = false;
@@ -63,6 +65,7 @@ async function ask(question) {
       else if (event.name === "error") throw new Refused(`${event.data.detail} ${event.data.hint}`);
       else if (event.name === "answer") {
         decided = true;
+        understood(turn, event.data);
         renderAnswer(turn, event.data, show);
         say(summary(event.data));
       }
@@ -82,8 +85,17 @@ async function showStored(id) {
   const answer = response.ok ? await response.json() : null;
   const turn = newTurn(answer?.question ?? "");
   if (!answer) return fail(turn, text("failed", { detail: await problemOf(response) }));
+  if (answer.question) asked.push(answer.question);
   renderAnswer(turn, answer, (index, opener) => panel.open(turn.citations, index, opener));
   return undefined;
+}
+
+/** A follow-up that was made to stand alone is shown as it was asked. */
+function understood(turn, answer) {
+  asked.push(answer.asked ?? answer.question);
+  if (!answer.asked || answer.asked === answer.question) return;
+  const words = text("asked", { question: answer.asked });
+  turn.querySelector("h2").after(element("p", { className: "hint understood", dir: "auto" }, words));
 }
 
 class Refused extends Error {}
