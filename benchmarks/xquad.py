@@ -39,11 +39,17 @@ class Question:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one question got: its confidence, how much was shown, whether the gold span was in it."""
+    """What one question got: its confidence, how much was shown, whether the gold span was in it.
+
+    ``first`` says whether the best sentence alone holds it, ``answerable`` whether the reader may see
+    the paragraph that holds the answer.
+    """
 
     confidence: float
     shown: int
     right: bool
+    first: bool
+    answerable: bool
 
 
 def main() -> None:
@@ -74,6 +80,7 @@ def _report(
     cleared = [one for one in everything if one.confidence >= DEFAULT_THRESHOLD]
     print(f"{name}, nothing thresholded:")
     print(f"  gold span in the sentences shown   {mean(one.right for one in everything):.3f}")
+    print(f"  gold span in the best sentence     {mean(one.first for one in everything):.3f}")
     print(f"  sentences shown, mean              {mean(one.shown for one in everything):.2f}")
     print(f"{name}, threshold {DEFAULT_THRESHOLD}:")
     print(f"  questions answered                 {len(cleared) / len(everything):.3f}")
@@ -82,6 +89,7 @@ def _report(
     )
     print(f"{name}, threshold {DEFAULT_THRESHOLD}, the other half of the paragraphs out of sight:")
     print(f"  wrong among the shown              {mean(not one.right for one in shown):.3f}")
+    print(f"  answerable questions shown         {_answered(half, questions):.3f}")
     print(
         f"  answerable questions shown right   {sum(o.right for o in shown) / len(questions):.3f}"
     )
@@ -112,11 +120,23 @@ def _outcome(
         for one in evidence.sentences
         if (chunks[one.chunk_id].label, one.text) in quotes
     ]
-    right = any(
+    held = [
         document == question.document and span.start <= question.start and question.end <= span.end
         for document, span in spans
+    ]
+    return Outcome(
+        found.confidence,
+        len(quotes),
+        right=any(held),
+        first=any(held[:1]),
+        answerable=snapshot.document(question.document) is not None,
     )
-    return Outcome(found.confidence, len(quotes), right)
+
+
+def _answered(half: Sequence[Outcome], questions: Sequence[Question]) -> float:
+    """Share of the questions shown an answer by the reader who may see their paragraph."""
+    seen = [one for one in half if one.answerable]
+    return sum(one.confidence >= DEFAULT_THRESHOLD for one in seen) / len(questions)
 
 
 def _halves(folder: Path) -> dict[str, str]:

@@ -36,7 +36,7 @@ def test_scores_are_standardised_by_what_is_visible_and_weighted() -> None:
         vector_deviation=0.1,
     )
     scores = fuse(found, [np.array([[1.0, 0.0]], np.float32), NOTHING], QUESTION)
-    blended = 0.65 * 0.6 + 0.35 * 1.0
+    blended = 0.5 * 0.6 + 0.5 * 1.0
     assert scores[0] == pytest.approx(0.4 * 1.0 + 0.6 * (blended - 0.2) / 0.1)
     assert scores[1] == pytest.approx(0.4 * -0.5 + 0.6 * -2.0)
 

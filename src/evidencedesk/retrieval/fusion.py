@@ -9,7 +9,7 @@ from evidencedesk.model import Candidates
 
 KEYWORD_WEIGHT = 0.4
 VECTOR_WEIGHT = 0.6
-SENTENCE_SHARE = 0.35
+SENTENCE_SHARE = 0.5
 SMOOTHED = 50
 SMOOTHING = 0.3
 SHARPNESS = 8
@@ -22,7 +22,7 @@ def fuse(
 ) -> NDArray[np.float64]:
     """Fused scores F of all candidates (recipe R, steps 3 and 4), shape (candidates,).
 
-    F = .4 z(b) + .6 z(c), where b is BM25 and c = .65 cosine of the chunk + .35 cosine of its best
+    F = .4 z(b) + .6 z(c), where b is BM25 and c = .5 cosine of the chunk + .5 cosine of its best
     sentence, each standardised by mean and deviation over every visible chunk (z = 0 where the
     deviation is 0, or where a chunk has no vector). The best fifty are then drawn towards their
     likes: F = .7 F + .3 A F, A_ij = max(cosine, 0)^8 with zero diagonal and rows that sum to one.

@@ -8,6 +8,8 @@ embedded: whether somebody else's document held the same sentence leaves no trac
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,3 +36,20 @@ def quantize(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np
 def dequantize(codes: NDArray[np.int8], scales: NDArray[np.float32]) -> NDArray[np.float32]:
     """The vectors that ``codes`` stand for, shape (n, d)."""
     return np.multiply(codes, scales[:, None], dtype=np.float32)
+
+
+def unit_vectors(
+    coded: Sequence[tuple[bytes, bytes]], dimensions: int
+) -> list[NDArray[np.float32]]:
+    """The matrices that pairs of codes and scales stand for, each row scaled to unit length.
+
+    All at once, since calling numpy takes longer than a few sentences do. No codes: (0, dimensions).
+    """
+    if not coded:
+        return []
+    scales = np.frombuffer(b"".join(each for _, each in coded), "<f4")
+    codes = np.frombuffer(b"".join(each for each, _ in coded), np.int8)
+    vectors = dequantize(codes.reshape(len(scales), -1 if len(scales) else dimensions), scales)
+    lengths = np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1, keepdims=True))
+    unit = np.asarray(vectors / np.maximum(lengths, np.finfo(np.float32).tiny), np.float32)
+    return np.split(unit, np.cumsum([len(each) // scales.itemsize for _, each in coded])[:-1])

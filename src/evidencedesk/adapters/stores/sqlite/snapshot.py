@@ -20,7 +20,7 @@ from evidencedesk.adapters.stores.sqlite.codecs import (
     decode_record,
 )
 from evidencedesk.adapters.stores.sqlite.generations import read_generation
-from evidencedesk.adapters.stores.sqlite.quantization import dequantize
+from evidencedesk.adapters.stores.sqlite.quantization import unit_vectors
 from evidencedesk.adapters.stores.sqlite.search import search
 from evidencedesk.adapters.stores.sqlite.similarity import Products
 from evidencedesk.adapters.stores.sqlite.state import State
@@ -39,6 +39,11 @@ _ORDINAL = re.compile(r"0|[1-9][0-9]{0,8}")
 _CHUNKS = """
 SELECT slot, documents.class, record, ordinal, location, context, chunks.text
 FROM chunks JOIN documents USING (doc)
+WHERE slot IN (SELECT value FROM json_each(?))
+"""
+_SENTENCES = """
+SELECT slot, documents.class, codes, scales
+FROM chunks JOIN documents USING (doc) LEFT JOIN sentences USING (slot)
 WHERE slot IN (SELECT value FROM json_each(?))
 """
 _CHUNKS_OF_DOCUMENT = """
@@ -96,17 +101,15 @@ class SQLiteSnapshot:
     def sentence_vectors(self, keys: Sequence[int]) -> list[NDArray[np.float32]]:
         """See ``protocols.Snapshot.sentence_vectors``. Scaled to unit length."""
         wanted = [int(key) for key in keys]
-        self._rows(wanted)
         found = {
-            slot: (codes, scales)
-            for slot, codes, scales in self._connection.execute(
-                "SELECT slot, codes, scales FROM sentences "
-                "WHERE slot IN (SELECT value FROM json_each(?))",
-                (json.dumps(wanted),),
+            slot: (codes or b"", scales or b"")
+            for slot, number, codes, scales in self._connection.execute(
+                _SENTENCES, (json.dumps(wanted),)
             )
+            if number in self._view.admitted
         }
         dimensions = self._generation.embedding.dimensions if self._generation.embedding else 0
-        return [_unit_vectors(*found.get(key, (b"", b"")), dimensions) for key in wanted]
+        return unit_vectors([found[key] for key in wanted], dimensions)
 
     def chunks(self, keys: Sequence[int]) -> tuple[Chunk, ...]:
         """See ``protocols.Snapshot.chunks``."""
@@ -235,12 +238,3 @@ class SQLiteSnapshot:
 
     def _admitted_with_any_status(self) -> frozenset[int]:
         return admitted(self._state.rules, replace(self._access, statuses=frozenset(Status)))
-
-
-def _unit_vectors(codes: bytes, scales: bytes, dimensions: int) -> NDArray[np.float32]:
-    factors = np.frombuffer(scales, "<f4")
-    width = len(codes) // len(factors) if len(factors) else dimensions
-    vectors = dequantize(np.frombuffer(codes, np.int8).reshape(-1, width), factors)
-    lengths = np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1, keepdims=True))
-    unit = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
-    return np.asarray(unit, np.float32)

@@ -1,0 +1,172 @@
+"""How long a question takes at 100,000 chunks: plain fusion, our ranking, and the whole way.
+
+Run ``python -m benchmarks.latency``. Texts are those of ``benchmarks.ingest`` (English-like words by
+Zipf's law, sentences of 6 to 24 words, about 100 words a chunk), ten chunks a document; vectors of
+chunks and sentences are drawn uniformly from the unit sphere. Questions are eight words of the same
+law; the semantic model is real, so its time is in every row. ``plain fusion`` is z-scored BM25 and
+cosine, ``ranking`` adds sentence vectors and smoothing, ``ask`` is the whole of ``Desk.ask`` with
+the extractive reader, nothing thresholded, its receipt written. ``--cache DIR`` keeps the index.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.corpora import SystemClock, open_model
+from benchmarks.ingest import VOCABULARY, make_vocabulary, paragraph, words
+from evidencedesk.access import AccessFilter, Principal
+from evidencedesk.adapters.stores.sqlite import SQLiteStore
+from evidencedesk.chunking import chunk_document, chunking_settings
+from evidencedesk.desk import Desk
+from evidencedesk.model import Candidates, Document, IndexedChunk, Query, StoreQuery
+from evidencedesk.protocols import Embedder, Snapshot
+from evidencedesk.retrieval import retrieve
+from evidencedesk.retrieval.fusion import fuse, ranking, without_sentences
+from evidencedesk.settings import Settings
+from evidencedesk.text.analysis import NORMALISATION, document_terms, query_groups
+from evidencedesk.text.sentences import sentences
+
+READER = "reader"
+PER_DOCUMENT = 10
+CANDIDATES = 100
+HITS = 8
+
+
+def main() -> None:
+    """Build the index and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--chunks", type=int, default=100_000)
+    parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--cache", type=Path, help="folder in which the index is kept")
+    options = parser.parse_args()
+    model = open_model()
+    with tempfile.TemporaryDirectory() as scratch:
+        path = (options.cache or Path(scratch)) / f"latency-{options.chunks}.desk"
+        if not path.exists():
+            build(path, options.chunks, model)
+        measure(path, questions(options.questions), model)
+
+
+def build(path: Path, chunks: int, model: Embedder) -> None:
+    """Write about so many chunks."""
+    random = np.random.default_rng(11)
+    draws = _draws(random)
+    store = SQLiteStore.open(
+        path,
+        create=True,
+        clock=SystemClock(),
+        embedding=model.spec,
+        chunking=chunking_settings(),
+        normalisation=NORMALISATION,
+    )
+    with store.write() as writer:
+        for number in range(chunks // PER_DOCUMENT):
+            text = "\n\n".join(paragraph(draws, random) for _ in range(PER_DOCUMENT))
+            document = Document(
+                id=f"d{number}",
+                text=text,
+                title=f"Policy {number}",
+                lang="en",
+                roles=frozenset({READER}),
+            )
+            cut = chunk_document(document)
+            indexed = [
+                IndexedChunk(
+                    chunk=chunk,
+                    terms=document_terms(chunk.title, (), "", chunk.text, "en"),
+                    vector=_unit(random, 1, model)[0],
+                    sentence_vectors=_unit(random, len(sentences(chunk.text)), model),
+                    embedding_key=chunk.id,
+                )
+                for chunk in cut
+            ]
+            writer.replace_document(document, {1: indexed})
+    store.compact()
+    store.close()
+
+
+def measure(path: Path, asked: list[str], model: Embedder) -> None:
+    """Print a row per way of answering."""
+    settings = Settings.model_validate({"retrieval": {"threshold": 0.0}})
+    reader = Principal(roles=frozenset({READER}))
+    store = SQLiteStore.open(path, clock=SystemClock())
+    print(f"{store.info().chunks[1]:,} chunks; milliseconds")
+    print(f"{'':<16}{'p50':>8}{'p95':>8}")
+
+    def in_snapshot(action: Callable[[str, Snapshot, Embedder], object]) -> list[float]:
+        with store.read(access=AccessFilter.for_principal(reader)) as snapshot:
+            return [_timed(lambda q=question: action(q, snapshot, model)) for question in asked]
+
+    plain = in_snapshot(plain_fusion)
+    ours = in_snapshot(our_ranking)
+    _row("plain fusion", plain)
+    _row("ranking", ours)
+    _row("retrieve", in_snapshot(lambda q, snapshot, m: retrieve(Query(q, ("en",)), snapshot, m)))
+    store.close()
+    with Desk.open(path, settings=settings) as desk:
+        whole = [_timed(lambda q=question: desk.ask(q, principal=reader)) for question in asked]
+    _row("ask", whole)
+    ratio = float(np.median(ours) / np.median(plain))
+    print(f"ranking over plain fusion: {ratio:.2f} (bar 2.5)")
+    print(f"ask, p95: {np.percentile(whole, 95):.0f} ms (bar 100)")
+
+
+def plain_fusion(question: str, snapshot: Snapshot, model: Embedder) -> object:
+    """The best chunks by z-scored BM25 and cosine."""
+    found, vector = _found(question, snapshot, model)
+    best = ranking(without_sentences(found, vector))[:HITS]
+    return snapshot.chunks(found.keys[best].tolist())
+
+
+def our_ranking(question: str, snapshot: Snapshot, model: Embedder) -> object:
+    """The best chunks as the product ranks them."""
+    found, vector = _found(question, snapshot, model)
+    read = snapshot.sentence_vectors(found.keys.tolist())
+    best = ranking(fuse(found, read, vector))[:HITS]
+    return snapshot.chunks(found.keys[best].tolist())
+
+
+def questions(count: int) -> list[str]:
+    """Eight words each, drawn by the law of the texts."""
+    draws = _draws(np.random.default_rng(12))
+    return [" ".join(next(draws) for _ in range(8)) + "?" for _ in range(count)]
+
+
+def _found(
+    question: str, snapshot: Snapshot, model: Embedder
+) -> tuple[Candidates, NDArray[np.float32]]:
+    vector = model.embed_query(question)
+    groups = query_groups(question, ("en",))
+    return snapshot.search(StoreQuery(groups, vector, CANDIDATES)), vector
+
+
+def _draws(random: np.random.Generator) -> Iterator[str]:
+    vocabulary = make_vocabulary(np.random.default_rng(7))
+    weights = 1.0 / np.arange(1, VOCABULARY + 1)
+    return words(vocabulary, random, weights / weights.sum())
+
+
+def _unit(random: np.random.Generator, count: int, model: Embedder) -> NDArray[np.float32]:
+    drawn = random.standard_normal((count, model.spec.dimensions), np.float32)
+    return np.asarray(drawn / np.linalg.norm(drawn, axis=1, keepdims=True))
+
+
+def _timed(action: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    action()
+    return 1000 * (time.perf_counter() - started)
+
+
+def _row(name: str, times: list[float]) -> None:
+    print(f"{name:<16}{np.percentile(times, 50):>8.1f}{np.percentile(times, 95):>8.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
