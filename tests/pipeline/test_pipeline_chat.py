@@ -273,7 +273,7 @@ def test_a_model_is_not_asked_to_rewrite_when_rules_are_wanted_or_nothing_was_as
     desk, writer = model_desk('{"question": "x y"}')
     desk.chat(FIRST, principal=GUEST)
     assert [one.prompt_version.startswith("rewrite") for one in writer.requests] == [False]
-    desk.settings = settings(generator="openai", model="m", rewriting="rules")
+    desk._index.settings = settings(generator="openai", model="m", rewriting="rules")
     desk.chat("and for part-timers?", earlier=[FIRST], principal=GUEST)
     assert not any(one.prompt_version.startswith("rewrite") for one in writer.requests)
 
