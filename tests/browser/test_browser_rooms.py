@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import docx
 import pytest
 from playwright.sync_api import Page, expect
 from reportlab.pdfgen.canvas import Canvas
@@ -19,15 +20,21 @@ RULE = "---\nid: lockers\nlang: en\n---\n# Lockers\n\nA locker key costs a depos
 
 
 @pytest.fixture
-def handout(tmp_path: Path) -> Path:
-    path = tmp_path / "Parking rules.pdf"
-    canvas = Canvas(str(path))
+def handouts(tmp_path: Path) -> list[Path]:
+    """A PDF, a Word file and a Markdown file that the desk does not know yet."""
+    canvas = Canvas(str(tmp_path / "Parking rules.pdf"))
     canvas.drawString(72, 700, "Cargo bikes are parked in the yard behind gate seven.")
     canvas.save()
-    return path
+    word = docx.Document()
+    word.add_paragraph("Sandwiches are served in the canteen until half past two.")
+    word.save(str(tmp_path / "Canteen.docx"))
+    (tmp_path / "Showers.md").write_text(
+        "# Showers\n\nShowers are in the cellar of house B.\n", "utf-8"
+    )
+    return [tmp_path / name for name in ("Parking rules.pdf", "Canteen.docx", "Showers.md")]
 
 
-def test_a_file_is_uploaded_watched_asked_and_shown(visit: Any, handout: Path) -> None:
+def test_files_are_uploaded_watched_asked_and_shown(visit: Any, handouts: list[Path]) -> None:
     page = visit()
     page.goto("/library")
     states: list[str] = []
@@ -41,16 +48,19 @@ def test_a_file_is_uploaded_watched_asked_and_shown(visit: Any, handout: Path) -
         " tell(each.textContent); }).observe(document.querySelector('.uploads'),"
         " {subtree: true, childList: true, characterData: true})"
     )
-    page.locator("input[type=file]").set_input_files(handout)
-    expect(page.locator(".uploads .done")).to_contain_text("added")
+    page.locator("input[type=file]").set_input_files(handouts)
+    expect(page.locator(".uploads .done")).to_have_count(3)
     assert any(state.startswith("sending") for state in states)
     assert "being read" in states
     page.get_by_role("link", name="Show the library of now").click()
     expect(page.get_by_role("link", name="Parking rules")).to_be_visible()
     page.goto("/")
+    ask(page, "Until when are sandwiches served in the canteen?")
+    expect(page.locator(".claim").last).to_contain_text("half past two")
     ask(page, "Where are cargo bikes parked?")
-    expect(page.locator(".claim").first).to_contain_text("behind gate seven")
-    page.locator(".cite").first.click()
+    turn = page.locator(".turn").last
+    expect(turn.locator(".claim").first).to_contain_text("behind gate seven")
+    turn.locator(".cite").first.click()
     expect(page.locator(".boxes rect").first).to_be_in_viewport()
 
 

@@ -16,6 +16,8 @@ from evidencedesk.evaluation.golden import Label
 from evidencedesk.evaluation.outcomes import Conditions, Outcome, Run
 from evidencedesk.evaluation.storage import RunStore
 from evidencedesk.server.identity import Permission
+from evidencedesk.server.pages import PAGES
+from evidencedesk.testing.serving import served as serving
 from evidencedesk.testing.serving import settings_for
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\" onfocus='alert(3)"
@@ -395,3 +397,13 @@ def test_no_picture_shows_what_is_masked_in_a_document(
         assert "[EMAIL_1]" in page.text
         assert "<img" not in page.text
         assert get(served, "/source/page?document=parking&page=1", caller).status_code == 404
+
+
+def test_a_desk_without_anything_has_all_its_rooms(tmp_path: Path) -> None:
+    with serving(settings_for(tmp_path / "new.desk"), pages=PAGES) as empty:
+        boss = empty.key(administrator=True)
+        for path in ("/", "/library", "/quality", "/quality/gaps", "/quality/lapsed", "/activity"):
+            assert get(empty, path, boss).status_code == 200, path
+        assert "No document here" in get(empty, "/library", boss).text
+        assert "Nothing was recorded yet" in get(empty, "/activity", boss).text
+        assert "<code>evidencedesk eval run</code>" in get(empty, "/quality", boss).text

@@ -222,6 +222,7 @@ GERMAN: Mapping[str, str] = {
     "js.version": "Version {version}",
     "js.withheld": "Eine Quelle, die Ihnen nicht mehr offensteht",
     "js.withheld_claim": "(Diese Aussage steht auf einer Quelle, die Ihnen nicht mehr offensteht.)",
+    "js.not_kept": "Der Inhalt dieser Antwort ist nicht aufbewahrt.",
     "js.paraphrase": "umschrieben: die Zitate sind wörtlich, die Formulierung hat niemand beurteilt",
     "js.checked": "Wie das geprüft wurde",
     "js.checks": "{passed} von {total} Prüfungen bestanden",

@@ -222,6 +222,7 @@ ENGLISH: Mapping[str, str] = {
     "js.version": "version {version}",
     "js.withheld": "A source that is no longer available to you",
     "js.withheld_claim": "(This statement rests on a source that is no longer available to you.)",
+    "js.not_kept": "The content of this answer is not kept.",
     "js.paraphrase": "paraphrase: its quotes are verbatim, nobody judged the wording",
     "js.checked": "How this was checked",
     "js.checks": "{passed} of {total} checks passed",

@@ -7,7 +7,9 @@ const AGAIN = ["timeout", "model_error"];
 /** Fill `turn` with an answer of the stable JSON shape; `open(index, opener)` shows a source. */
 export function renderAnswer(turn, answer, open) {
   turn.citations = answer.citations;
-  const card = answer.abstained ? abstention(answer) : claims(answer, open);
+  // A receipt says whether its content is kept; an answer that was just given says nothing of it.
+  const kept = (answer.content ?? "recorded") === "recorded";
+  const card = !kept ? notKept(answer) : answer.abstained ? abstention(answer) : claims(answer, open);
   turn.querySelector(".card").replaceWith(card);
   turn.querySelector(".answer-foot")?.remove();
   turn.querySelector(".checked")?.remove();
@@ -89,6 +91,11 @@ function source(citation, index, open) {
   card.setAttribute("aria-expanded", "false");
   card.addEventListener("click", () => open(index, card));
   return element("li", {}, card);
+}
+
+function notKept(answer) {
+  const words = element("p", { className: "notice", dir: "auto" }, text("not_kept"));
+  return element("div", { className: "card" }, words, element("p", { className: "hint" }, reasonText(answer.reason)));
 }
 
 function abstention(answer) {
