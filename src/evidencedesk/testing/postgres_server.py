@@ -62,6 +62,11 @@ class PostgresServer:
         extra = "".join(f"&{name}={value}" for name, value in parameters.items())
         return f"postgresql:///{database}?host={self.folder}&user={_SUPERUSER}{extra}"
 
+    def let_in(self, network: str) -> None:
+        """Take connections from a network like ``10.1.2.0/24``, from the next start on."""
+        with (self.data / "pg_hba.conf").open("a") as rules:
+            rules.write(f"host all all {network} trust\n")
+
     def create(self) -> None:
         """Make an empty cluster."""
         package = find_spec("pgserver")

@@ -35,14 +35,6 @@ _BEGIN = sql.SQL(
     "SET LOCAL evidencedesk.auditor = {auditor}"
 )
 
-_NOTICED_WHEN_CUT = {
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 25_000,
-}
-"""A network that was cut is noticed within half a minute, in seconds and milliseconds."""
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -53,6 +45,7 @@ class Limits:
         statement: for one statement.
         lock: to wait for a lock.
         idle: for a transaction in which nothing happens.
+        cut: until a network that was cut is noticed.
         connections: how many one process opens at most.
     """
 
@@ -60,6 +53,7 @@ class Limits:
     statement: float = 60.0
     lock: float = 5.0
     idle: float = 300.0
+    cut: float = 30.0
     connections: int = 8
 
 
@@ -164,7 +158,10 @@ def _conninfo(address: Address, limits: Limits) -> str:
     return make_conninfo(
         address.conninfo,
         options=written,
-        **_NOTICED_WHEN_CUT,
+        keepalives_idle=max(1, round(limits.cut / 3)),
+        keepalives_interval=max(1, round(limits.cut / 6)),
+        keepalives_count=4,
+        tcp_user_timeout=round(1000 * limits.cut),
         connect_timeout=max(2, round(limits.connect)),
         application_name="evidencedesk",
     )
