@@ -205,6 +205,19 @@ def test_a_receiver_that_never_answers_holds_no_answer_up(telling: Any, webhook:
     assert "The webhook failed: TimeoutError." in {each.failure for each in waiting}
 
 
+def test_a_process_that_lasts_sends_what_another_left(telling: Any, webhook: Any) -> None:
+    webhook.status = 500
+    desk = telling(webhook_url=webhook.url)
+    desk.ask(NONSENSE, principal=ANNA)
+    desk.close()
+    webhook.status = 200
+    desk._clock.move(timedelta(minutes=1))
+    desk.notifying.start()
+    desk.close()
+    assert desk.notifying.waiting() == ()
+    assert len(webhook.requests) == 2
+
+
 def test_two_processes_do_not_send_the_same_notice(telling: Any, webhook: Any) -> None:
     webhook.status = 500
     desk = telling(webhook_url=webhook.url)

@@ -98,7 +98,19 @@ class Courier:
         except IndexingError as error:
             LOG.warning("a notice could not be kept (%s): %s", error.code, notice.event.value)
             return
-        self._wake()
+        self.start()
+
+    def start(self) -> None:
+        """Send what waits, now and whenever something is due, until it is closed."""
+        with self._lock:
+            if self._sending is None:
+                signal = _Signal()
+                thread = threading.Thread(
+                    target=self._run, args=(signal,), name="evidencedesk-notices", daemon=True
+                )
+                self._sending = thread, signal
+                thread.start()
+            self._sending[1].post()
 
     def send(self, *, all_waiting: bool = False) -> tuple[int, int]:
         """Send what is due, or all that waits; how many were taken and how many failed.
@@ -123,17 +135,6 @@ class Courier:
             thread, signal = sending
             signal.close()
             thread.join(_DELIVERIES_WAITED_FOR * self._route.timeout_s)
-
-    def _wake(self) -> None:
-        with self._lock:
-            if self._sending is None:
-                signal = _Signal()
-                thread = threading.Thread(
-                    target=self._run, args=(signal,), name="evidencedesk-notices", daemon=True
-                )
-                self._sending = thread, signal
-                thread.start()
-            self._sending[1].post()
 
     def _run(self, signal: _Signal) -> None:
         while signal.wait():

@@ -85,6 +85,15 @@ class Notifying:
         courier = self._made()
         return courier.send(all_waiting=True) if courier is not None else (0, 0)
 
+    def start(self) -> None:
+        """Have what earlier processes left sent in the background, for a process that lasts.
+
+        Does nothing where the settings name no way out; one that cannot be used is logged.
+        """
+        courier = self._ready()
+        if courier is not None:
+            courier.start()
+
     def findings(self) -> tuple[Finding, ...]:
         """What ``doctor`` says: the ways out, and what waits."""
         configured = notifications_finding(self._settings, self._clock, os.environ)
@@ -116,13 +125,16 @@ class Notifying:
     def _post(self, notice: Notice) -> None:
         if notice.event.value not in self._settings.notifications.events:
             return
-        try:
-            courier = self._made()
-        except SettingsError as error:
-            LOG.warning("nobody can be told (%s): %s", error.code, error.message)
-            return
+        courier = self._ready()
         if courier is not None:
             courier.post(notice)
+
+    def _ready(self) -> Courier | None:
+        try:
+            return self._made()
+        except SettingsError as error:
+            LOG.warning("nobody can be told (%s): %s", error.code, error.message)
+            return None
 
     def _made(self) -> Courier | None:
         """The courier, made once; None where the settings name no way out."""

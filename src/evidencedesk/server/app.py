@@ -57,6 +57,7 @@ def create_app(services: Services, *, pages: Sequence[Router] = ()) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         runner = JobRunner(services, secrets.token_hex(16))
         runner.start()
+        services.desk.notifying.start()
         yield
         await run_in_threadpool(runner.stop)
         services.close()
