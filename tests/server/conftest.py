@@ -58,11 +58,21 @@ def serve(index: Path, clock: SteppingClock) -> Iterator[Served]:
 
 
 @pytest.fixture
-def live(serve: Served) -> Iterator[tuple[str, TestServer]]:
+def live_with(serve: Served) -> Iterator[Callable[..., tuple[str, TestServer]]]:
+    """Starts servers on sockets: the address, and the server."""
+    with ExitStack() as running:
+
+        def start(**options: Any) -> tuple[str, TestServer]:
+            server = serve(**options)
+            return running.enter_context(listening(server, PAGES)), server
+
+        yield start
+
+
+@pytest.fixture
+def live(live_with: Callable[..., tuple[str, TestServer]]) -> tuple[str, TestServer]:
     """A server on a socket: its address, and the server."""
-    server = serve()
-    with listening(server, PAGES) as address:
-        yield address, server
+    return live_with()
 
 
 @pytest.fixture

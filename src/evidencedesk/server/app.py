@@ -93,6 +93,9 @@ def _answer_errors(app: FastAPI, services: Services) -> None:
     @app.exception_handler(EvidenceDeskError)
     async def ours(request: Request, error: EvidenceDeskError) -> Response:
         problem = problem_of(error)
+        if problem.status in {401, 403} or error.code in _TOLD:
+            caller = request.scope.get("evidencedesk.identity")
+            services.denied(error.code, request.scope["evidencedesk.route"], caller)
         if problem.status >= 500:
             services.log.error(
                 "failed",
@@ -128,6 +131,9 @@ def _answer_errors(app: FastAPI, services: Services) -> None:
         )
         return Problem(500, "internal", TITLES[500], "Tell whoever runs this server.").response()
 
+
+_TOLD = frozenset({"sign_in_failed", "rate_limited", "too_many_answers", "too_many_jobs"})
+"""Codes that the security log tells besides refusals: failed sign-ins, unusual volume."""
 
 _CODES = {
     400: "bad_request",

@@ -23,6 +23,7 @@ from evidencedesk.server.services import Services
 from evidencedesk.server.state.jobs import LEASE, MOST_ATTEMPTS, Job, JobFile
 
 _LOOKS_EVERY = 1.0
+_FORGETS_EVERY = 3600.0
 _BUSY_WAIT = timedelta(seconds=2)
 
 
@@ -37,6 +38,7 @@ class JobRunner:
     def __init__(self, services: Services, name: str) -> None:
         self._services = services
         self._name = name
+        self._forgets_after = 0.0
         self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
 
     def start(self) -> None:
@@ -66,6 +68,7 @@ class JobRunner:
         """Carry out the next job; False when there is none."""
         job = self._services.state.jobs.claim(self._name)
         if job is None:
+            self._forget()
             return False
         if job.attempts > MOST_ATTEMPTS:
             self._finish(job, "given_up")
@@ -73,6 +76,12 @@ class JobRunner:
         with self._held(job) as lost:
             self._carry_out(job, lost)
         return True
+
+    def _forget(self) -> None:
+        now = self._services.clock.monotonic()
+        if now >= self._forgets_after:
+            self._services.state.jobs.forget()
+            self._forgets_after = now + _FORGETS_EVERY
 
     def _carry_out(self, job: Job, lost: threading.Event) -> None:
         jobs = self._services.state.jobs
