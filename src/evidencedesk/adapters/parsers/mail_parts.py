@@ -8,6 +8,7 @@ import email.policy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
 from email.utils import parsedate_to_datetime
@@ -77,7 +78,7 @@ def header_text(message: Message, name: str) -> str:
     pieces = []
     try:
         decoded = decode_header(str(raw))
-    except (ValueError, LookupError):  # binascii.Error is a ValueError
+    except (ValueError, LookupError, HeaderParseError):  # binascii.Error is a ValueError
         decoded = [(str(raw), None)]
     for piece, charset in decoded:
         pieces.append(piece if isinstance(piece, str) else _text_of(piece, charset))
