@@ -176,6 +176,8 @@ class Jobs:
     def claim(self, worker: str) -> Job | None:
         """The oldest job that nobody is at, now held by ``worker``; None when there is none."""
         now = self._clock.now()
+        if not self._any_free(now.timestamp()):
+            return None
         with self._database.writing() as connection:
             row = connection.execute(
                 "UPDATE jobs SET state = 'running', worker = ?, leased_until = ?, "
@@ -185,6 +187,15 @@ class Jobs:
                 (worker, (now + LEASE).timestamp(), now.timestamp()),
             ).fetchone()
             return None if row is None else _job_in(row, connection)
+
+    def _any_free(self, now: float) -> bool:
+        """Looked up first, so that workers without work do not take turns at writing."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                "SELECT 1 FROM jobs WHERE state IN ('queued', 'running') AND leased_until <= ? LIMIT 1",
+                (now,),
+            ).fetchone()
+        return found is not None
 
     def renew(self, job_id: str, worker: str) -> bool:
         """Hold a job longer; False when another worker has it by now."""

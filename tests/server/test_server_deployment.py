@@ -1,0 +1,101 @@
+"""What ships for running the server names figures, settings and files that are there."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from evidencedesk.server.metrics import Metrics
+from evidencedesk.settings import load_settings
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+COUNTED = re.compile(r"evidencedesk_[a-z_]+")
+
+
+def figures() -> dict[str, frozenset[str]]:
+    """Every figure that can be asked for, with its labels."""
+    found: dict[str, frozenset[str]] = {}
+    for collector in Metrics()._registry._collector_to_names:
+        name, labels = collector._name, frozenset(collector._labelnames)
+        counts = type(collector).__name__ == "Counter"
+        kinds = ["total"] if counts else ["bucket", "sum", "count"]
+        found.update({f"{name}_{kind}": labels for kind in kinds})
+    return found
+
+
+def expressions() -> list[str]:
+    rules = yaml.safe_load((DEPLOY / "prometheus-alerts.yaml").read_text("utf-8"))
+    board = json.loads((DEPLOY / "grafana-dashboard.json").read_text("utf-8"))
+    return [
+        *(rule["expr"] for group in rules["groups"] for rule in group["rules"]),
+        *(target["expr"] for panel in board["panels"] for target in panel["targets"]),
+    ]
+
+
+@pytest.mark.parametrize("expression", expressions())
+def test_alerts_and_dashboard_name_figures_and_labels_that_are_there(expression: str) -> None:
+    known = figures()
+    for name in COUNTED.findall(expression.replace('job="evidencedesk"', "")):
+        assert name in known
+    labels = set(re.findall(r"(\w+)(?:=~|!~|=|!=)\"", expression)) - {"job"}
+    labels |= {
+        label.strip()
+        for each in re.findall(r"by \(([^)]*)\)", expression)
+        for label in each.split(",")
+    }
+    allowed = {"le"}.union(*(known[name] for name in COUNTED.findall(expression) if name in known))
+    assert labels <= allowed
+    assert expression.count("(") == expression.count(")")
+
+
+def test_the_documentation_lists_every_figure() -> None:
+    page = (ROOT / "docs" / "server.md").read_text("utf-8")
+    shown = set(COUNTED.findall(page))
+    wanted = {re.sub(r"_(bucket|sum|count)$", "", name) for name in figures()}
+    assert wanted - shown == set()
+
+
+def test_a_figure_that_is_asked_for_is_shown(server: Any) -> None:
+    shown = server.client.get("/metrics", headers=server.key()).text
+    names = set(re.findall(r"# TYPE (\S+)", shown))
+    assert {re.sub(r"_(bucket|sum|count)$", "", name) for name in figures()} <= names
+
+
+def test_files_that_are_copied_into_the_image_are_there() -> None:
+    text = (DEPLOY / "Dockerfile").read_text("utf-8")
+    for line in re.findall(r"(?m)^COPY (?!--from)(.+)$", text):
+        for name in line.split()[:-1]:
+            assert (ROOT / name).exists(), name
+    for name in re.findall(r"-r (\S+)", text):
+        assert (ROOT / name).is_file()
+
+
+def test_settings_of_the_image_are_settings() -> None:
+    text = (DEPLOY / "Dockerfile").read_text("utf-8")
+    named = dict(re.findall(r"(EVIDENCEDESK_\w+)=(\S+)", text))
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+    named |= compose["services"]["desk"]["environment"]
+    settings = load_settings(environment=named, folder=Path("/")).settings
+    assert settings.server.authentication == ("keys",)
+    assert settings.access.default_roles == ("everyone",)
+
+
+def test_the_unit_is_hardened_and_waits_for_answers() -> None:
+    unit = configparser.ConfigParser(strict=False, interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment, method-assign]
+    unit.read(DEPLOY / "evidencedesk.service", "utf-8")
+    service = unit["Service"]
+    assert " serve " in service["ExecStart"] + " "
+    assert service["NoNewPrivileges"] == "yes"
+    assert service["ProtectSystem"] == "strict"
+    assert (
+        int(service["TimeoutStopSec"])
+        > load_settings(environment={}, folder=Path("/")).settings.server.shutdown_s
+    )
