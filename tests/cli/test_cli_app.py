@@ -22,7 +22,7 @@ HELP_SECONDS = 0.4
 READING = ("ask", "chat", "search", "show", "docs list", "docs show", "docs history", "docs diff")
 READING += tuple(f"answers {name}" for name in ("list", "show", "replay", "recheck", "export"))
 READING += ("answers feedback",)
-READING += ("eval init", "eval add")
+READING += ("eval init", "eval add", "mcp")
 ALL_COMMANDS = (
     *(
         row.name
