@@ -1,11 +1,12 @@
 """How long a question takes at 100,000 chunks: plain fusion, our ranking, and the whole way.
 
-Run ``python -m benchmarks.latency``. Texts are those of ``benchmarks.ingest`` (English-like words by
-Zipf's law, sentences of 6 to 24 words, about 100 words a chunk), ten chunks a document; vectors of
-chunks and sentences are drawn uniformly from the unit sphere. Questions are eight words of the same
-law; the semantic model is real, so its time is in every row. ``plain fusion`` is z-scored BM25 and
-cosine, ``ranking`` adds sentence vectors and smoothing, ``ask`` is the whole of ``Desk.ask`` with
-the extractive reader, nothing thresholded, its receipt written. ``--cache DIR`` keeps the index.
+Run ``python -m benchmarks.latency ../shared/data/scifact``. The abstracts are cut as the product cuts
+them, and taken over and over under new ids until there are so many chunks; vectors of chunks and
+sentences are drawn uniformly from the unit sphere. Questions are the set's own; the semantic model is
+real, so its time is in every row. ``plain fusion`` is z-scored BM25 and cosine, ``ranking`` adds
+sentence vectors and smoothing, ``retrieve`` adds the reading of the three best chunks, ``ask`` is the
+whole of ``Desk.ask`` with the extractive reader, nothing thresholded, its receipt written.
+``--cache DIR`` keeps the index.
 """
 
 from __future__ import annotations
@@ -13,28 +14,27 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.corpora import SystemClock, open_model
-from benchmarks.ingest import VOCABULARY, make_vocabulary, paragraph, words
+from benchmarks.corpora import READER, SystemClock, load, open_model
 from evidencedesk.access import AccessFilter, Principal
 from evidencedesk.adapters.stores.sqlite import SQLiteStore
 from evidencedesk.chunking import chunk_document, chunking_settings
 from evidencedesk.desk import Desk
-from evidencedesk.model import Candidates, Document, IndexedChunk, Query, StoreQuery
+from evidencedesk.model import Candidates, Chunk, Document, IndexedChunk, Query, StoreQuery
 from evidencedesk.protocols import Embedder, Snapshot
 from evidencedesk.retrieval import retrieve
 from evidencedesk.retrieval.fusion import fuse, ranking, without_sentences
+from evidencedesk.retrieval.retrieve import READ_CANDIDATES
 from evidencedesk.settings import Settings
 from evidencedesk.text.analysis import NORMALISATION, document_terms, query_groups
 from evidencedesk.text.sentences import sentences
 
-READER = "reader"
-PER_DOCUMENT = 10
 CANDIDATES = 100
 HITS = 8
 
@@ -42,22 +42,23 @@ HITS = 8
 def main() -> None:
     """Build the index and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="corpus.jsonl, queries.jsonl, qrels.tsv")
     parser.add_argument("--chunks", type=int, default=100_000)
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--cache", type=Path, help="folder in which the index is kept")
     options = parser.parse_args()
-    model = open_model()
+    model, corpus = open_model(), load(options.folder)
+    asked = [corpus.questions[name] for name in corpus.relevance][: options.questions]
     with tempfile.TemporaryDirectory() as scratch:
         path = (options.cache or Path(scratch)) / f"latency-{options.chunks}.desk"
         if not path.exists():
-            build(path, options.chunks, model)
-        measure(path, questions(options.questions), model)
+            build(path, options.chunks, corpus.documents, model)
+        measure(path, asked, model)
 
 
-def build(path: Path, chunks: int, model: Embedder) -> None:
+def build(path: Path, chunks: int, documents: Sequence[Document], model: Embedder) -> None:
     """Write about so many chunks."""
     random = np.random.default_rng(11)
-    draws = _draws(random)
     store = SQLiteStore.open(
         path,
         create=True,
@@ -66,30 +67,41 @@ def build(path: Path, chunks: int, model: Embedder) -> None:
         chunking=chunking_settings(),
         normalisation=NORMALISATION,
     )
+    cut = {document.id: _terms_of(document) for document in documents}
+    written = copy = 0
     with store.write() as writer:
-        for number in range(chunks // PER_DOCUMENT):
-            text = "\n\n".join(paragraph(draws, random) for _ in range(PER_DOCUMENT))
-            document = Document(
-                id=f"d{number}",
-                text=text,
-                title=f"Policy {number}",
-                lang="en",
-                roles=frozenset({READER}),
-            )
-            cut = chunk_document(document)
-            indexed = [
-                IndexedChunk(
-                    chunk=chunk,
-                    terms=document_terms(chunk.title, (), "", chunk.text, "en"),
-                    vector=_unit(random, 1, model)[0],
-                    sentence_vectors=_unit(random, len(sentences(chunk.text)), model),
-                    embedding_key=chunk.id,
-                )
-                for chunk in cut
-            ]
-            writer.replace_document(document, {1: indexed})
+        while written < chunks:
+            with writer.together():
+                for document in documents[: max(1, (chunks - written) // 2)]:
+                    renamed = replace(document, id=f"{document.id}-{copy}")
+                    indexed = [
+                        _indexed(renamed.id, chunk, terms, random, model)
+                        for chunk, terms in cut[document.id]
+                    ]
+                    writer.replace_document(renamed, {1: indexed})
+                    written += len(indexed)
+            copy += 1
     store.compact()
     store.close()
+
+
+def _terms_of(document: Document) -> list[tuple[Chunk, dict[str, int]]]:
+    return [
+        (chunk, document_terms(chunk.title, (), "", chunk.text, chunk.lang))
+        for chunk in chunk_document(document)
+    ]
+
+
+def _indexed(
+    name: str, chunk: Chunk, terms: dict[str, int], random: np.random.Generator, model: Embedder
+) -> IndexedChunk:
+    return IndexedChunk(
+        chunk=replace(chunk, id=f"{name}:c{chunk.ordinal}", document_id=name),
+        terms=terms,
+        vector=_unit(random, 1, model)[0],
+        sentence_vectors=_unit(random, len(sentences(chunk.text)), model),
+        embedding_key=f"{name}:{chunk.ordinal}",
+    )
 
 
 def measure(path: Path, asked: list[str], model: Embedder) -> None:
@@ -128,15 +140,13 @@ def plain_fusion(question: str, snapshot: Snapshot, model: Embedder) -> object:
 def our_ranking(question: str, snapshot: Snapshot, model: Embedder) -> object:
     """The best chunks as the product ranks them."""
     found, vector = _found(question, snapshot, model)
-    read = snapshot.sentence_vectors(found.keys.tolist())
+    read = [np.zeros((0, len(vector)), np.float32)] * len(found.keys)
+    rows = ranking(without_sentences(found, vector))[:READ_CANDIDATES]
+    vectors = snapshot.sentence_vectors(found.keys[rows].tolist())
+    for row, sentence_vectors in zip(rows, vectors, strict=True):
+        read[row] = sentence_vectors
     best = ranking(fuse(found, read, vector))[:HITS]
     return snapshot.chunks(found.keys[best].tolist())
-
-
-def questions(count: int) -> list[str]:
-    """Eight words each, drawn by the law of the texts."""
-    draws = _draws(np.random.default_rng(12))
-    return [" ".join(next(draws) for _ in range(8)) + "?" for _ in range(count)]
 
 
 def _found(
@@ -145,12 +155,6 @@ def _found(
     vector = model.embed_query(question)
     groups = query_groups(question, ("en",))
     return snapshot.search(StoreQuery(groups, vector, CANDIDATES)), vector
-
-
-def _draws(random: np.random.Generator) -> Iterator[str]:
-    vocabulary = make_vocabulary(np.random.default_rng(7))
-    weights = 1.0 / np.arange(1, VOCABULARY + 1)
-    return words(vocabulary, random, weights / weights.sum())
 
 
 def _unit(random: np.random.Generator, count: int, model: Embedder) -> NDArray[np.float32]:
