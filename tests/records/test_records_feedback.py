@@ -217,3 +217,16 @@ def test_questions_that_say_the_same_in_other_words_are_one_gap(desk: Desk) -> N
     assert sorted(map(len, grouped(None))) == [1, 1, 1]
     together = grouped(lambda question: np.array(vectors[question], np.float32))
     assert together == [("What is pay day?", "When are we paid?"), (NONSENSE,)]
+
+
+def test_an_index_of_before_there_was_feedback_is_brought_up_to_date(desk: Desk) -> None:
+    answer = desk.ask(RETURN, principal=ANNA)
+    desk.close()
+    with sqlite3.connect(desk.path / "index.sqlite3") as connection:
+        connection.execute("DROP TABLE feedback")
+        connection.execute("DROP TABLE notices")
+        connection.execute("PRAGMA user_version = 2")
+    desk.feedback(answer.answer_id, "wrong", principal=ANNA)
+    assert [gap.answers for gap in desk.gaps(principal=CHIEF).groups] == [(answer.answer_id,)]
+    assert desk.notifying.waiting() == ()
+    assert desk.answers.show(answer.answer_id, principal=ANNA)["text"] == answer.text
