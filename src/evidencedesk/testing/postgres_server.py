@@ -98,11 +98,16 @@ class PostgresServer:
 
     def kill(self) -> None:
         """End every process of the server at once with SIGKILL, as a crash or an empty memory does."""
-        if self._process is not None:
-            for number in (*_children_of(self._process.pid), self._process.pid):
-                _signal(number, signal.SIGKILL)
-            self._process.wait(_PATIENCE)
-            self._process = None
+        if self._process is None:
+            return
+        self._process.send_signal(signal.SIGSTOP)  # it makes no new process while the others end
+        children = _children_of(self._process.pid)
+        for number in (*children, self._process.pid):
+            _signal(number, signal.SIGKILL)
+        self._process.wait(_PATIENCE)
+        self._process = None
+        while any(_is_running(number) for number in children):
+            time.sleep(_POLL)
 
     def stop(self) -> None:
         """Stop it at once: its files are not needed any more."""
@@ -164,6 +169,14 @@ def _give_away(folder: Path) -> None:
 def _children_of(number: int) -> list[int]:
     listed = Path(f"/proc/{number}/task/{number}/children")
     return [int(child) for child in listed.read_text().split()] if listed.exists() else []
+
+
+def _is_running(number: int) -> bool:
+    status = Path(f"/proc/{number}/stat")
+    try:
+        return status.read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def _signal(number: int, what: signal.Signals) -> None:

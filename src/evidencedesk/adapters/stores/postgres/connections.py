@@ -36,6 +36,10 @@ _BEGIN = sql.SQL(
 )
 
 
+_RETRY = 0.5
+"""Seconds between attempts to reach a server. The pool's own pauses double, and outlast an outage."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a connection may take, in seconds.
@@ -69,7 +73,7 @@ class Pool:
             min_size=0,
             max_size=limits.connections,
             timeout=limits.connect,
-            reconnect_timeout=limits.connect,
+            reconnect_timeout=_RETRY,
             check=ConnectionPool.check_connection,
             num_workers=1,
             open=False,
@@ -89,15 +93,21 @@ class Pool:
     def connection(self) -> Iterator[Connection]:
         """Lend a connection; PostgreSQL's errors come out as ours."""
         with failures.translated(self.address):
-            try:
-                lent = self._pool.getconn()
-            except PoolTimeout:
-                self._greet()
-                raise
+            lent = self._lend()
             try:
                 yield lent
             finally:
                 self._pool.putconn(lent)
+
+    def _lend(self) -> Connection:
+        """A connection; a server that comes back is found within a second."""
+        for _ in range(max(1, round(self._limits.connect / _RETRY))):
+            try:
+                return self._pool.getconn(timeout=_RETRY)
+            except PoolTimeout as error:
+                waited = error
+        self._greet()
+        raise waited
 
     def _greet(self) -> None:
         """Connect once outside the pool, which does not tell why it cannot."""
