@@ -33,6 +33,7 @@ from evidencedesk.settings import Settings
 from evidencedesk.text.analysis import NORMALISATION
 
 NO_MODEL = "none"
+_OCR_PARSER = "evidencedesk.adapters.parsers.pdf_ocr:OcrPdfParser"
 SERVER_SCHEMES = ("postgresql", "postgres")
 
 _VECTOR_INSTRUCTIONS = frozenset(
@@ -220,7 +221,7 @@ def parser_pool(settings: Settings) -> ParserPool:
     """The child process that parses, with every installed parser by media type."""
     limits = settings.ingestion
     return ParserPool(
-        _parser_targets(),
+        {**_parser_targets(), **_by_ocr(settings)},
         ParseLimits(
             memory_bytes=limits.memory_mb << 20,
             cpu_seconds=max(1, round(limits.timeout_s)),
@@ -236,7 +237,7 @@ def reading(
     """How files are read in one run."""
     return Reading(
         parsers=parsers,
-        parser_version=parser_version,
+        parser_version=_version_with_ocr if _by_ocr(settings) else parser_version,
         clock=clock,
         request=request,
         defaults=AccessDefaults(
@@ -266,6 +267,25 @@ def _parser_targets() -> Mapping[str, str]:
         for name in adapter_names("parsers")
         for media_type in adapter("parsers", name).media_types
     }
+
+
+def _by_ocr(settings: Settings) -> Mapping[str, str]:
+    """The parsers that read pages without text by OCR, where that is wanted and can be had."""
+    return _ocr_targets() if settings.ingestion.ocr == "auto" else {}
+
+
+@cache
+def _ocr_targets() -> Mapping[str, str]:
+    if not load("evidencedesk.adapters.parsers.tesseract:is_installed")():
+        return {}
+    return dict.fromkeys(load(_OCR_PARSER).media_types, _OCR_PARSER)
+
+
+def _version_with_ocr(media_type: str) -> tuple[str, str]:
+    if media_type not in _ocr_targets():
+        return parser_version(media_type)
+    parser = load(_OCR_PARSER)
+    return parser.name, parser.version
 
 
 def calibrations_of(settings: Settings) -> Calibrations:

@@ -49,6 +49,9 @@ class IngestionTable(_Table):
     threads: int = _row(
         0, "How much is done side by side; 0 is one per core.", unit="threads", ge=0
     )
+    ocr: Literal["auto", "off"] = _row(
+        "auto", "Whether PDF pages without text are read by tesseract, where that is installed."
+    )
 
 
 class EmbeddingTable(_Table):

@@ -70,7 +70,7 @@ class PdfParser:
                 hint="Split the file.",
             )
         reader = CharacterReader()
-        pages = [_load(document, index, reader) for index in range(count)]
+        pages = [self._load(document, index, reader) for index in range(count)]
         if not any(page.lines for page in pages if page):
             raise _no_text(pages, file_name)
         writer = _Writer(_paragraphs(pages, list(_outline(document))))
@@ -87,6 +87,22 @@ class PdfParser:
             warnings=(*_warnings(pages), *suspicions(writer.text)),
             partial=any(page is None or not page.lines for page in pages),
         )
+
+    def _load(
+        self, document: pdfium.PdfDocument, index: int, reader: CharacterReader
+    ) -> PageLines | None:
+        """The lines of a page, None when it cannot be loaded."""
+        page = raw.FPDF_LoadPage(document, index)
+        if not page:
+            return None
+        try:
+            return self._read_page(page, index + 1, reader)
+        finally:
+            raw.FPDF_ClosePage(page)
+
+    def _read_page(self, page: raw.FPDF_PAGE, number: int, reader: CharacterReader) -> PageLines:
+        """The lines of a loaded page."""
+        return read_page(page, number, reader)
 
 
 def _open(data: bytes, file_name: str) -> pdfium.PdfDocument:
@@ -116,17 +132,6 @@ def _paragraphs(
     mark_headings(paragraphs, outline)
     number_groups(paragraphs)
     return with_running(paragraphs, [line for line in lines if line in running], running)
-
-
-def _load(document: pdfium.PdfDocument, index: int, reader: CharacterReader) -> PageLines | None:
-    """The lines of a page, None when it cannot be loaded."""
-    page = raw.FPDF_LoadPage(document, index)
-    if not page:
-        return None
-    try:
-        return read_page(page, index + 1, reader)
-    finally:
-        raw.FPDF_ClosePage(page)
 
 
 def _no_text(pages: Sequence[PageLines | None], file_name: str) -> ParseError:
