@@ -11,6 +11,7 @@ from pathlib import Path
 from evidencedesk.desk import Desk
 from evidencedesk.errors import SettingsError
 from evidencedesk.protocols import Clock, Generator
+from evidencedesk.registry import load
 from evidencedesk.server.auth import LOOPBACK, Authenticator, local_identity
 from evidencedesk.server.limits import Allowance, Turns
 from evidencedesk.server.logs import Log, Pseudonyms, logger_of
@@ -21,6 +22,7 @@ from evidencedesk.server.oidc.tokens import TokenVerifier
 from evidencedesk.server.originals import Originals
 from evidencedesk.server.services import Services
 from evidencedesk.server.state.store import FILE_NAME, ServerState
+from evidencedesk.server.traces import NoTraces, Traces
 from evidencedesk.settings import Settings
 from evidencedesk.wiring import SystemClock
 
@@ -57,6 +59,12 @@ def check_serving(settings: Settings) -> None:
         )
     if "oidc" in methods:
         check_oidc(settings)
+    if settings.offline and settings.telemetry.otlp_endpoint is not None:
+        raise SettingsError(
+            "[telemetry] otlp_endpoint is set, and `offline` forbids every connection.",
+            code="bad_telemetry",
+            hint="Leave one of them out.",
+        )
 
 
 def state_path(settings: Settings) -> Path:
@@ -137,6 +145,7 @@ def services_of(
         state=state,
         authenticator=_authenticator(settings, state, provider),
         provider=provider,
+        traces=_traces(settings),
         requests=Allowance(limits.requests_per_minute, time, code="rate_limited", what="requests"),
         tokens=Allowance(limits.tokens_per_minute, time, code="too_many_tokens", what="tokens"),
         turns=Turns(limits.concurrent_answers, limits.waiting_answers),
@@ -145,6 +154,16 @@ def services_of(
         pseudonyms=Pseudonyms(secrets.token_bytes(32)),
         originals=Originals(state_path(settings).parent),
     )
+
+
+def _traces(settings: Settings) -> Traces:
+    endpoint = settings.telemetry.otlp_endpoint
+    if endpoint is None:
+        return NoTraces()
+    made: Traces = load("evidencedesk.server.tracing:OtlpTraces", extra="telemetry")(
+        endpoint, content=settings.telemetry.content
+    )
+    return made
 
 
 def _authenticator(

@@ -1,7 +1,8 @@
-"""One line in the log and one figure per request, by route and never by path."""
+"""One line in the log, one figure and one trace per request, by route and never by path."""
 
 from __future__ import annotations
 
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evidencedesk.server.services import Services
@@ -30,14 +31,17 @@ class Observing:
                 status = message["status"]
             await send(message)
 
-        try:
-            await self._app(scope, receive, send_noted)
-        finally:
-            self._note(scope, status, self._services.clock.monotonic() - started)
+        with self._services.traces.request(Headers(scope=scope)) as ended:
+            try:
+                await self._app(scope, receive, send_noted)
+            finally:
+                method = scope["method"] if scope["method"] in _METHODS else "(other)"
+                route = scope.get("evidencedesk.route") or "(none)"
+                ended(method, route, status)
+                seconds = self._services.clock.monotonic() - started
+                self._note(scope, method, route, status, seconds)
 
-    def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        route = scope.get("evidencedesk.route") or "(none)"
-        method = scope["method"] if scope["method"] in _METHODS else "(other)"
+    def _note(self, scope: Scope, method: str, route: str, status: int, seconds: float) -> None:
         self._services.metrics.request(method, route, status, seconds)
         level = self._services.log.debug if route in _QUIET else self._services.log.info
         level(

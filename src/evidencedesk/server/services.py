@@ -17,6 +17,7 @@ from evidencedesk.server.metrics import Metrics
 from evidencedesk.server.oidc.provider import Provider
 from evidencedesk.server.originals import Originals
 from evidencedesk.server.state.store import ServerState
+from evidencedesk.server.traces import NoTraces, Traces
 from evidencedesk.settings import Settings
 
 
@@ -39,6 +40,7 @@ class Services:
         pseudonyms: names for callers in the log.
         originals: uploaded bytes.
         provider: who signs people in; None where nobody signs in.
+        traces: where requests and answers leave their traces.
         job_arrived: set when an upload was taken.
         stopping: set when the process is about to end.
     """
@@ -57,12 +59,14 @@ class Services:
     pseudonyms: Pseudonyms
     originals: Originals
     provider: Provider | None = None
+    traces: Traces = field(default_factory=NoTraces)
     job_arrived: threading.Event = field(default_factory=threading.Event)
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def observe_answer(self, answer: Answer, caller: Identity) -> None:
         """Count an answer, and charge its tokens to whoever asked."""
         self.metrics.answer(answer)
+        self.traces.answer(answer)
         self.tokens.charge(
             caller.credential, answer.usage.input_tokens + answer.usage.output_tokens
         )
@@ -77,5 +81,6 @@ class Services:
         """Release the desk and the server's own database."""
         if self.provider is not None:
             self.provider.close()
+        self.traces.close()
         self.desk.close()
         self.state.close()
