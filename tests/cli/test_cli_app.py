@@ -27,7 +27,7 @@ ALL_COMMANDS = (
     *(
         row.name
         for row in COMMANDS
-        if row.name not in {"docs", "chunks", "models", "answers", "keys", "eval", "notices"}
+        if row.name not in {"docs", "chunks", "models", "answers", "keys", "eval", "notices", "db"}
     ),
     *(f"docs {name}" for name in ("list", "show", "history", "diff", "remove", "status")),
     "chunks compare",
@@ -35,6 +35,7 @@ ALL_COMMANDS = (
     "answers feedback",
     *(f"notices {name}" for name in ("list", "send", "test")),
     "keys init",
+    "db graph",
     *(f"eval {name}" for name in ("init", "add", "run", "compare", "gate", "report")),
     *(f"models {name}" for name in ("list", "pull", "verify", "where")),
 )

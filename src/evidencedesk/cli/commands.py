@@ -59,5 +59,6 @@ COMMANDS = (
     CommandRow(
         "verify-index", "evidencedesk.cli.moving:verify_index_app", "Find damage in an index."
     ),
+    CommandRow("db", "evidencedesk.cli.db:app", "Look after an index on a database server."),
     CommandRow("doctor", "evidencedesk.cli.doctor:app", "Say what is wrong and how to mend it."),
 )

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 
+from psycopg import sql
+
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.sqlite.codecs import (
     decode_generation,
@@ -149,3 +151,5 @@ def drop_generation(connection: Connection, number: int) -> None:
     """Remove a generation with its chunks, vectors and postings."""
     for statement in _DELETE_GENERATION:
         connection.execute(statement, (number,))
+    for name in (f"near_{number}", f"sample_{number}"):
+        connection.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(sql.Identifier(name)))

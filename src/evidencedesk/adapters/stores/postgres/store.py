@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Self
 
 from evidencedesk.access import AccessFilter
-from evidencedesk.adapters.stores.postgres import checks, failures, moving, schema
+from evidencedesk.adapters.stores.postgres import approximate, checks, failures, moving, schema
 from evidencedesk.adapters.stores.postgres.access_classes import admitted
 from evidencedesk.adapters.stores.postgres.address import Address
 from evidencedesk.adapters.stores.postgres.connections import (
@@ -145,6 +145,19 @@ class PostgresStore:
         with self._pool.connection() as connection, transaction(connection):
             hold(connection)
             moving.fill(connection, pieces)
+
+    def make_graph(self) -> bool:
+        """Make an approximate index of the generation that answers; False if it has one.
+
+        See ``approximate``: asked only by readers who see very much. Minutes for a million vectors.
+        """
+        with self._pool.connection() as connection:
+            return approximate.make_graph(connection, read_generation(connection, None))
+
+    def drop_graph(self) -> bool:
+        """Drop the approximate index of the generation that answers; False if it has none."""
+        with self._pool.connection() as connection:
+            return approximate.drop_graph(connection, read_generation(connection, None).id)
 
     def info(self) -> IndexInfo:
         """What the index records of itself, for its operator."""
