@@ -177,12 +177,12 @@ $$ BEGIN RAISE 'the audit chain is append-only'; END $$;
 CREATE TRIGGER audit_is_not_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON audit
 EXECUTE FUNCTION refuse_change();
 
-CREATE FUNCTION names_of(setting text) RETURNS text[] STABLE LANGUAGE sql AS $$
+CREATE FUNCTION names_of(setting text) RETURNS text[] STABLE PARALLEL SAFE LANGUAGE sql AS $$
 SELECT coalesce(array_agg(name), '{}')
 FROM json_array_elements_text(nullif(current_setting(setting, true), '')::json) AS name
 $$;
 
-CREATE FUNCTION exponent_of(value double precision) RETURNS integer IMMUTABLE LANGUAGE sql AS $$
+CREATE FUNCTION exponent_of(value double precision) RETURNS integer IMMUTABLE PARALLEL SAFE LANGUAGE sql AS $$
 SELECT guess + (value >= power(2::float8, guess))::integer
     - (value < power(2::float8, guess - 1))::integer
 FROM (SELECT ceil(ln(value) / ln(2::float8))::integer AS guess) AS guessed
