@@ -24,6 +24,7 @@ USERS = {
     "ada": {"roles": ["staff", "everyone", "chiefs", "writers", "auditors"]},
     "bob": {"roles": ["everyone"]},
     "carl": {"roles": ["everyone"]},
+    "dora": {"roles": ["everyone"]},
 }
 SIGN_IN_SECONDS = 20_000
 

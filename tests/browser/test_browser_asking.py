@@ -209,3 +209,14 @@ def test_a_server_that_is_gone_is_said_so(visit: Any) -> None:
     page.get_by_label("Your question").fill("How long can I return a new bike?")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
+
+
+def test_a_session_that_has_ended_is_said_so_and_the_question_is_kept(visit: Any) -> None:
+    page = visit("dora")
+    page.context.clear_cookies()
+    page.get_by_label("Your question").fill("How long can I return a new bike?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("not signed in any more")
+    expect(page.locator("#question")).to_have_value("How long can I return a new bike?")
+    page.get_by_role("link", name="Sign in again").click()
+    page.wait_for_url(f"{visit.site.provider}/**")

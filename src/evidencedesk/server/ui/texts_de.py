@@ -208,6 +208,8 @@ GERMAN: Mapping[str, str] = {
     "js.advice.no_evidence": "Fragen Sie mit den Worten der Dokumente. Sollte es beantwortet werden, sagen Sie es denen, die sie pflegen: „Fehlt“ hier unten genügt.",
     "js.advice.service": "Versuchen Sie es später noch einmal, oder sagen Sie es denen, die diesen Server betreiben.",
     "js.advice.again": "Fragen Sie noch einmal oder mit anderen Worten.",
+    "js.signed_out": "Sie sind nicht mehr angemeldet.",
+    "js.sign_in_again": "Neu anmelden",
     "js.sources": "Quellen",
     "js.mark": "Quelle {number}: {title}, {place}",
     "js.place.page": "Seite {first}",

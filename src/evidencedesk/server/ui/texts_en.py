@@ -208,6 +208,8 @@ ENGLISH: Mapping[str, str] = {
     "js.advice.no_evidence": "Ask in the words of the documents. If it should be answered, tell whoever looks after them: “Missing” below does.",
     "js.advice.service": "Try again later, or tell whoever runs this server.",
     "js.advice.again": "Ask again, or in other words.",
+    "js.signed_out": "You are not signed in any more.",
+    "js.sign_in_again": "Sign in again",
     "js.sources": "Sources",
     "js.mark": "Source {number}: {title}, {place}",
     "js.place.page": "page {first}",

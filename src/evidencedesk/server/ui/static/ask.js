@@ -1,7 +1,7 @@
 // The room Ask: a question goes out, verified claims come in one by one, the last event decides.
 
 import { claimElement, renderAnswer } from "./answer.js";
-import { element, headers, problemOf, text } from "./common.js";
+import { element, headers, problemOf, signInAgain, text } from "./common.js";
 import { SourcePanel } from "./panel.js";
 
 const desk = document.querySelector(".desk");
@@ -72,7 +72,9 @@ async function ask(question) {
     }
     if (!decided) throw new Refused(text("unreachable"));
   } catch (error) {
-    fail(turn, error instanceof Refused ? text("failed", { detail: error.message }) : text("unreachable"));
+    fail(turn, error instanceof Refused ? error.message : text("unreachable"));
+    box.value ||= question;
+    grow();
   } finally {
     delete form.dataset.busy;
     form.querySelector("button").disabled = false;
@@ -84,7 +86,7 @@ async function showStored(id) {
   const response = await fetch(`/v1/answers/${encodeURIComponent(id)}`);
   const answer = response.ok ? await response.json() : null;
   const turn = newTurn(answer?.question ?? "");
-  if (!answer) return fail(turn, text("failed", { detail: await problemOf(response) }));
+  if (!answer) return fail(turn, await problemOf(response));
   if (answer.question) asked.push(answer.question);
   renderAnswer(turn, answer, (index, opener) => panel.open(turn.citations, index, opener));
   return undefined;
@@ -121,7 +123,8 @@ function summary(answer) {
 }
 
 function fail(turn, words) {
-  turn.querySelector(".card").replaceChildren(element("p", { className: "notice warn", role: "alert", dir: "auto" }, words));
+  const notice = element("p", { className: "notice warn", role: "alert", dir: "auto" }, `${words} `, signInAgain(words));
+  turn.querySelector(".card").replaceChildren(notice);
 }
 
 function say(words) {

@@ -33,12 +33,19 @@ export function headers(more = {}) {
 
 /** What went wrong, in words for the reader, from a problem document or its absence. */
 export async function problemOf(response) {
+  if (response.status === 401) return text("signed_out");
   try {
     const problem = await response.json();
     return [problem.detail, problem.hint].filter(Boolean).join(" ");
   } catch {
     return `${response.status}`;
   }
+}
+
+/** A link that leads back here by way of signing in, where that is what is missing. */
+export function signInAgain(words) {
+  if (words !== text("signed_out")) return null;
+  return element("a", { href: location.href }, text("sign_in_again"));
 }
 
 /** Fetch a part of a page that the server rendered; throws when there is none. */
