@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-
-import anyio
+import asyncio
 
 from evidencedesk.cli.call import OPERATOR_NOTE, Call, command, examples, new_app
-from evidencedesk.server.mcp import serve_stdio
+from evidencedesk.registry import load
 
 app = new_app()
 
@@ -17,8 +15,9 @@ app = new_app()
 def mcp(call: Call) -> None:
     """Let a program that speaks the Model Context Protocol ask, over standard input and output.
 
-    It is started by that program. Whatever it asks, it is answered as the reader named here.
+    It is started by that program. Whatever it asks, it is answered as the reader named here. Needs
+    the extra `mcp`.
     """
+    serve_stdio = load("evidencedesk.server.mcp:serve_stdio", extra="mcp")
     with call.open() as desk:
-        serve = functools.partial(serve_stdio, desk, call.principal, statuses=call.statuses)
-        anyio.run(serve)
+        asyncio.run(serve_stdio(desk, call.principal, statuses=call.statuses))
