@@ -149,8 +149,9 @@ def error(*codes: str) -> Check:
 
 
 def flagged(outcome: Outcome) -> str:
-    """Reported as without text, or read in part and said so."""
+    """Reported as without text, or read in part or by OCR and said so."""
     partial = any(document.partial for _, document in outcome.documents)
+    partial = partial or any("read by OCR" in warning for warning in outcome.warnings)
     if outcome.codes == {"no_text"} or (partial and outcome.warnings):
         return ""
     return f"not flagged: {outcome.errors} {outcome.warnings}"

@@ -58,9 +58,9 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     made.chmod(made.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    tesseract.languages.cache_clear()
+    tesseract.models.cache_clear()
     yield made  # type: ignore[misc]
-    tesseract.languages.cache_clear()
+    tesseract.models.cache_clear()
 
 
 def test_words_come_with_line_confidence_and_box() -> None:
@@ -111,7 +111,7 @@ def test_a_program_that_fails_leaves_the_page_without_text(program: Path, script
 
 def test_the_real_program_reads_what_a_person_reads() -> None:
     """Where tesseract is not installed the page has no text, and says so."""
-    tesseract.languages.cache_clear()
+    tesseract.models.cache_clear()
     data = scanned("Refunds within thirty days", "")
     if "eng" not in tesseract.languages():
         with pytest.raises(ParseError) as caught:

@@ -21,7 +21,7 @@ import pypdfium2.raw as pdfium
 from evidencedesk.adapters.parsers.pdf import PdfParser
 from evidencedesk.adapters.parsers.pdf_chars import CharacterReader
 from evidencedesk.adapters.parsers.pdf_pieces import Line, PageLines
-from evidencedesk.adapters.parsers.tesseract import PROGRAM, languages
+from evidencedesk.adapters.parsers.tesseract import PROGRAM, finds_orientation, languages
 from evidencedesk.model import ParsedDocument
 from evidencedesk.model.boxes import Boxes
 
@@ -122,7 +122,8 @@ def _drawn(page: pdfium.FPDF_PAGE, found: PageLines) -> bytes | None:
 
 def _asked(drawn: bytes, seconds: float) -> str:
     """What the program reads, as its table of tab-separated values; empty when it fails."""
-    command = [PROGRAM, "stdin", "stdout", "-l", languages(), "--dpi", "200", "tsv"]
+    layout = ["--psm", "1"] if finds_orientation() else []
+    command = [PROGRAM, "stdin", "stdout", "-l", languages(), "--dpi", "200", *layout, "tsv"]
     try:
         asked = subprocess.run(  # noqa: S603 - a fixed program; the file is its input
             command,

@@ -16,16 +16,25 @@ def is_installed() -> bool:
     return bool(languages())
 
 
-@cache
 def languages() -> str:
     """The languages to read in, as the program takes them; empty when it is not there."""
+    return "+".join([name for name in models() if name not in _NO_LANGUAGES][:_MOST_LANGUAGES])
+
+
+def finds_orientation() -> bool:
+    """Whether it can tell how a page is turned."""
+    return "osd" in models()
+
+
+@cache
+def models() -> tuple[str, ...]:
+    """Names of what it can read with: languages, ``osd`` for orientation; none when it is not there."""
     if shutil.which(PROGRAM) is None:
-        return ""
+        return ()
     try:
         listed = subprocess.run(  # noqa: S603 - a fixed program, nothing of the file
             [PROGRAM, "--list-langs"], capture_output=True, text=True, check=False, timeout=20
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    names = [line.strip() for line in listed.split("\n")[1:] if line.strip()]
-    return "+".join([name for name in names if name not in _NO_LANGUAGES][:_MOST_LANGUAGES])
+        return ()
+    return tuple(line.strip() for line in listed.split("\n")[1:] if line.strip())
