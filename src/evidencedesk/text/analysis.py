@@ -49,9 +49,13 @@ _SINGLE = frozenset({"Hani", "Hang"})
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
-_LINE_END_HYPHENS = ("-\n", "-\r", "\u2010\n", "\u2010\r", "\u00ad\n", "\u00ad\r")
+_ASCII_HYPHENS = ("-\n", "-\r")
+_LINE_END_HYPHENS = (*_ASCII_HYPHENS, "\u2010\n", "\u2010\r", "\u00ad\n", "\u00ad\r")
 _BROKEN_WORD = re.compile(r"([^\W\d_]+)[-\u2010\u00ad]\r?\n[ \t]*([^\W\d_]+)")
-_ASCII_WORD = re.compile(r"([a-z0-9]+)(?:'s\b)?")
+_POSSESSIVE = re.compile(r"'s\b(?:'s\b)*")
+_WORD_CHARACTERS = bytes(
+    code if code < 128 and chr(code).isalnum() else ord(" ") for code in range(256)
+)
 _LATIN_WORD = re.compile(r"([^\W_]+)(?:['’]s\b)?")
 _BEYOND_LATIN = re.compile("[^\x00-\u024f\u2000-\u2bff]")
 
@@ -74,7 +78,7 @@ def stems_of(folded: Iterable[str], lang: str) -> list[str]:
 def words(text: str) -> list[str]:
     """Folded words of ``text`` in order: before stemming, and with pairs for unspaced scripts."""
     if text.isascii():
-        return _ASCII_WORD.findall(text.lower())
+        return _ascii_words(text.lower())
     folded = _fold(text)
     if not _BEYOND_LATIN.search(folded):
         return _LATIN_WORD.findall(folded)
@@ -85,6 +89,19 @@ def words(text: str) -> list[str]:
         else:
             found.append(word)
     return found
+
+
+def _ascii_words(text: str) -> list[str]:
+    """Words of lower-case ASCII, a possessive ``'s`` left out of the word before it."""
+    if "'s" in text:
+        text = _POSSESSIVE.sub(_without_possessive, text)
+    return text.encode().translate(_WORD_CHARACTERS).decode().split()
+
+
+def _without_possessive(found: re.Match[str]) -> str:
+    """Behind a word ``'s`` belongs to it; elsewhere, and right behind such a one, it is a word."""
+    belongs = found.string[found.start() - 1 : found.start()].isalnum()
+    return " " + " s" * ((len(found[0]) // len("'s") + (not belongs)) // 2) + " "
 
 
 def document_terms(
@@ -113,7 +130,8 @@ def _counted(part: str, lang: str) -> list[str]:
 
 
 def _rejoined(part: str) -> str:
-    if not any(mark in part for mark in _LINE_END_HYPHENS):
+    marks = _ASCII_HYPHENS if part.isascii() else _LINE_END_HYPHENS
+    if not any(mark in part for mark in marks):
         return ""
     return "".join(f" {start}{end}" for start, end in _BROKEN_WORD.findall(part))
 

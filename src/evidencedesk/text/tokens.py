@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+
+LETTERS, DIGITS = 8, 3
+"""How many ASCII letters or digits are one token."""
 
 _TOKEN = re.compile(
-    r"[A-Za-z]{1,8}"
-    r"|[0-9]{1,3}"
+    rf"[A-Za-z]{{1,{LETTERS}}}"
+    rf"|[0-9]{{1,{DIGITS}}}"
     r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
     r"|[\u0370-\u137f]{1,3}"
     r"|[^\W\d_A-Za-z]{1,2}"
@@ -37,7 +41,27 @@ def count_tokens(text: str) -> int:
     Returns:
         The number of tokens; 0 for whitespace.
     """
-    return len(_TOKEN.findall(text))
+    return _count_ascii(text.encode()) if text.isascii() else len(_TOKEN.findall(text))
+
+
+def _count_ascii(text: bytes) -> int:
+    """The same count several times as fast: what is counted are the ends of pieces."""
+    ended = text + b" "
+    letters = ended.translate(_LETTERS).replace(b"a" * LETTERS, b"a ").count(b"a ")
+    digits = ended.translate(_DIGITS).replace(b"0" * DIGITS, b"0 ").count(b"0 ")
+    return letters + digits + len(text.translate(None, _COUNTED_ELSEWHERE))
+
+
+def _only(sign: str, kept: Callable[[str], bool]) -> bytes:
+    """A table that makes every ASCII character that is ``kept`` a ``sign``, and others blank."""
+    return bytes(ord(sign if kept(chr(code)) and code < 128 else " ") for code in range(256))
+
+
+_LETTERS = _only("a", str.isalpha)
+_DIGITS = _only("0", str.isdigit)
+_COUNTED_ELSEWHERE = bytes(
+    code for code in range(128) if chr(code).isalnum() or chr(code).isspace()
+)
 
 
 __all__ = ["count_tokens"]
