@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -133,6 +134,9 @@ def test_the_source_fills_a_phone_and_goes_again(visit: Any) -> None:
     page.locator(".cite").first.click()
     expect(page.locator(".source-body mark").first).to_be_in_viewport()
     assert page.locator(".source-panel").bounding_box()["width"] == 390
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.closest('.asking, .top')") is None
     page.get_by_role("button", name="Close the source").click()
     expect(page.locator(".claim").first).to_be_in_viewport()
     width = page.evaluate("document.documentElement.scrollWidth")
@@ -182,6 +186,27 @@ def test_a_question_with_markup_stays_text(visit: Any) -> None:
     expect(page.locator(".turn h2")).to_have_text(question)
     assert "owned" not in page.title()
     expect(page.locator(".turn img")).to_have_count(0)
+
+
+def test_markup_in_a_document_stays_text_in_its_answer_and_its_source(
+    visit: Any, site: Any, tmp_path: Path
+) -> None:
+    markup = "<img src=/x onerror=alert(1)>"
+    (tmp_path / "umbrellas.md").write_text(
+        f"---\nid: umbrellas\nlang: en\ntitle: 'Umbrellas {markup}'\nversion: '{markup}'\n---\n"
+        f"# {markup}\n\nAn umbrella {markup} is lent for three days at the desk.\n",
+        "utf-8",
+    )
+    site.desk.ingest(tmp_path / "umbrellas.md", roles={"everyone"})
+    page = visit()
+    ask(page, "For how many days is an umbrella lent at the desk?")
+    card = page.locator(".source-card", has_text="Umbrellas").first
+    expect(card.locator(".title")).to_have_text(f"Umbrellas {markup}")
+    card.click()
+    expect(page.locator(".source-body mark").first).to_contain_text("umbrella")
+    expect(page.locator(".source-body")).to_contain_text(markup)
+    expect(page.locator(".turn img, .source-body img")).to_have_count(0)
+    expect(page.locator("#source-title")).to_have_text(f"Umbrellas {markup}")
 
 
 def test_a_stored_answer_opens_again_with_its_sources(visit: Any) -> None:

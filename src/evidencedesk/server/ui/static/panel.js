@@ -15,6 +15,10 @@ export class SourcePanel {
     this.citations = [];
     this.index = 0;
     this.asked = 0;
+    // Where the panel covers everything, nothing behind it can be reached.
+    this.covers = matchMedia("(max-width: 1023px)");
+    this.behind = [document.querySelector(".top"), desk.querySelector(".asking")];
+    this.covers.addEventListener("change", () => this.shield());
     this.panel.querySelector("[data-close]").addEventListener("click", () => this.close());
     for (const button of this.panel.querySelectorAll("[data-step]")) {
       button.addEventListener("click", () => this.step(Number(button.dataset.step)));
@@ -36,8 +40,13 @@ export class SourcePanel {
     this.opener = opener ?? this.opener;
     this.panel.hidden = false;
     this.desk.dataset.source = "open";
+    this.shield();
     this.show();
     this.title.focus({ preventScroll: true });
+  }
+
+  shield() {
+    for (const part of this.behind) part.inert = !this.panel.hidden && this.covers.matches;
   }
 
   step(by) {
@@ -92,6 +101,7 @@ export class SourcePanel {
   close() {
     this.panel.hidden = true;
     this.desk.dataset.source = "closed";
+    this.shield();
     for (const button of this.desk.querySelectorAll("[data-citation]")) button.setAttribute("aria-expanded", "false");
     this.opener?.focus();
   }
