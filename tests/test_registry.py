@@ -23,7 +23,9 @@ def test_every_declared_adapter_is_found_and_loads(port: str) -> None:
     declared = PROJECT["entry-points"][f"evidencedesk.{port}"]
     assert set(registry.adapter_names(port)) >= set(declared)
     for name, target in declared.items():
-        assert registry.adapter(port, name).__name__ == target.partition(":")[2]
+        plain = target.partition(" ")[0]
+        assert registry.adapter_target(port, name) == plain
+        assert registry.adapter(port, name).__name__ == plain.partition(":")[2]
 
 
 def test_an_unknown_adapter_lists_those_there_are() -> None:

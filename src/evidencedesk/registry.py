@@ -8,6 +8,8 @@ Adapters (stores, embedders, generators, parsers) are entry points of the groups
 from __future__ import annotations
 
 import importlib
+import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evidencedesk.errors import ModelMissingError, SettingsError
@@ -63,6 +65,12 @@ def _entry(port: str, name: str) -> EntryPoint:
 
 
 def _entries(port: str) -> tuple[EntryPoint, ...]:
+    return _entries_on(tuple(sys.path), port)
+
+
+@cache
+def _entries_on(_path: tuple[str, ...], port: str) -> tuple[EntryPoint, ...]:
+    """What is installed along this path for imports; looking through all packages takes ten milliseconds."""
     from importlib.metadata import entry_points
 
     return tuple(entry_points(group=f"evidencedesk.{port}"))
@@ -87,4 +95,5 @@ def adapter_target(port: str, name: str) -> str:
     Raises:
         SettingsError: ``unknown_adapter``.
     """
-    return _entry(port, name).value
+    entry = _entry(port, name)
+    return f"{entry.module}:{entry.attr}"
