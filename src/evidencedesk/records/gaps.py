@@ -25,6 +25,9 @@ ALIKE_WORDS = 0.6
 ALIKE_COSINE = 0.72
 """Cosine of two questions' vectors from which they are alike (chosen by looking at nine pairs)."""
 
+MOST_EMBEDDED = 400
+"""Groups that are compared by vectors; an embedding costs some milliseconds. The rest by words alone."""
+
 PASSING = frozenset(
     {Reason.TIMEOUT, Reason.MODEL_ERROR, Reason.REFUSED, Reason.TRUNCATED, Reason.SOURCE_CHANGED}
 )
@@ -62,7 +65,7 @@ def gaps_of(
         anonymous: the keyed hash that stands for askers without a name.
         embed: unit vector of a question; None compares by words alone.
     """
-    groups: list[_Group] = []
+    groups = _Groups(languages, embed)
     without_text = 0
     for receipt in receipts:
         said = feedback.get(receipt.answer_id, ())
@@ -71,16 +74,9 @@ def gaps_of(
         question = receipt.content.get("question")
         if question is None:
             without_text += 1
-            continue
-        known = next((group for group in groups if question in group.questions), None)
-        if known is None:
-            asked = _Asked.of(question, languages, embed)
-            known = next((group for group in groups if group.leader.like(asked)), None)
-            if known is None:
-                known = _Group(asked)
-                groups.append(known)
-        known.add(receipt, question, said)
-    found = sorted((each.gap(anonymous) for each in groups), key=_wanted, reverse=True)
+        else:
+            groups.of(question).add(receipt, question, said)
+    found = sorted((each.gap(anonymous) for each in groups.all), key=_wanted, reverse=True)
     return Gaps(tuple(found), without_text)
 
 
@@ -88,31 +84,70 @@ def _wanted(gap: Gap) -> tuple[int, str]:
     return gap.count, gap.last_at
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """A question as it is compared: the forms of each content word, and its vector."""
+class _Groups:
+    """The groups so far, found by their newest question, their leader."""
 
-    words: tuple[frozenset[str], ...]
-    vector: NDArray[np.float32] | None
+    def __init__(self, languages: Sequence[str], embed: Embed | None) -> None:
+        self.all: list[_Group] = []
+        self._languages = languages
+        self._embed = embed
+        self._by_question: dict[str, _Group] = {}
+        self._by_word: dict[str, list[int]] = {}
+        self._words_of: list[int] = []
+        self._vectors: list[NDArray[np.float32]] = []
+        self._embedded: list[int] = []
 
-    @classmethod
-    def of(cls, question: str, languages: Sequence[str], embed: Embed | None) -> _Asked:
-        groups = tuple(map(frozenset, query_groups(question, languages)))
-        return cls(groups, None if embed is None else embed(question))
+    def of(self, question: str) -> _Group:
+        """The group of ``question``; a new one when it is like none."""
+        known = self._by_question.get(question)
+        if known is None:
+            known = self._by_question[question] = self._like(question)
+        return known
 
-    def like(self, other: _Asked) -> bool:
-        """Whether both ask for the same."""
-        common = sum(any(mine & theirs for theirs in other.words) for mine in self.words)
-        if common >= ALIKE_WORDS * max(1, len(self.words) + len(other.words) - common):
-            return True
-        if self.vector is None or other.vector is None:
-            return False
-        return float(self.vector @ other.vector) >= ALIKE_COSINE
+    def _like(self, question: str) -> _Group:
+        words = tuple(map(frozenset, query_groups(question, self._languages)))
+        number = self._by_words(words)
+        vector = None
+        if number is None and self._embed is not None and len(self._vectors) < MOST_EMBEDDED:
+            vector = self._embed(question)
+            number = self._by_vector(vector)
+        if number is not None:
+            return self.all[number]
+        return self._new(words, vector)
+
+    def _by_words(self, words: tuple[frozenset[str], ...]) -> int | None:
+        """The first group whose leader has nearly the same words."""
+        common: Counter[int] = Counter()
+        for forms in words:
+            common.update(frozenset().union(*(self._by_word.get(form, ()) for form in forms)))
+        alike = (
+            number
+            for number, count in common.items()
+            if count >= ALIKE_WORDS * (len(words) + self._words_of[number] - count)
+        )
+        return min(alike, default=None)
+
+    def _by_vector(self, vector: NDArray[np.float32]) -> int | None:
+        if not self._vectors:
+            return None
+        close = np.flatnonzero(np.stack(self._vectors) @ vector >= ALIKE_COSINE)
+        return self._embedded[int(close[0])] if len(close) else None
+
+    def _new(self, words: tuple[frozenset[str], ...], vector: NDArray[np.float32] | None) -> _Group:
+        number = len(self.all)
+        for form in frozenset().union(*words):
+            self._by_word.setdefault(form, []).append(number)
+        self._words_of.append(len(words))
+        if vector is not None:
+            self._vectors.append(vector)
+            self._embedded.append(number)
+        group = _Group()
+        self.all.append(group)
+        return group
 
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    leader: _Asked
     receipts: list[Receipt] = field(default_factory=list)
     questions: dict[str, None] = field(default_factory=dict)
     said: list[Feedback] = field(default_factory=list)
