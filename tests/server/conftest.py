@@ -13,10 +13,10 @@ import pytest
 from evidencedesk.desk import Desk
 from evidencedesk.server.pages import PAGES
 from evidencedesk.testing.clock import SteppingClock
-from evidencedesk.testing.serving import TestServer, listening, served, settings_for
+from evidencedesk.testing.serving import ServedDesk, listening, served, settings_for
 
 SAMPLES = Path(__file__).parents[2] / "samples"
-Served = Callable[..., TestServer]
+Served = Callable[..., ServedDesk]
 
 
 @pytest.fixture(scope="session")
@@ -49,7 +49,7 @@ def serve(index: Path, clock: SteppingClock) -> Iterator[Served]:
             client: Any = ("127.0.0.1", 50000),
             tables: Any = None,
             **server: Any,
-        ) -> TestServer:
+        ) -> ServedDesk:
             settings = settings_for(index, tables, **server)
             started = served(settings, clock=clock, generator=generator, pages=PAGES, client=client)
             return running.enter_context(started)
@@ -58,11 +58,11 @@ def serve(index: Path, clock: SteppingClock) -> Iterator[Served]:
 
 
 @pytest.fixture
-def live_with(serve: Served) -> Iterator[Callable[..., tuple[str, TestServer]]]:
+def live_with(serve: Served) -> Iterator[Callable[..., tuple[str, ServedDesk]]]:
     """Starts servers on sockets: the address, and the server."""
     with ExitStack() as running:
 
-        def start(**options: Any) -> tuple[str, TestServer]:
+        def start(**options: Any) -> tuple[str, ServedDesk]:
             server = serve(**options)
             return running.enter_context(listening(server, PAGES)), server
 
@@ -70,12 +70,12 @@ def live_with(serve: Served) -> Iterator[Callable[..., tuple[str, TestServer]]]:
 
 
 @pytest.fixture
-def live(live_with: Callable[..., tuple[str, TestServer]]) -> tuple[str, TestServer]:
+def live(live_with: Callable[..., tuple[str, ServedDesk]]) -> tuple[str, ServedDesk]:
     """A server on a socket: its address, and the server."""
     return live_with()
 
 
 @pytest.fixture
-def server(serve: Served) -> TestServer:
+def server(serve: Served) -> ServedDesk:
     """A server that knows callers by API keys."""
     return serve()

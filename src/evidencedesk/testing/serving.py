@@ -42,7 +42,7 @@ def settings_for(index: Path, tables: dict[str, Any] | None = None, **server: An
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TestServer:
+class ServedDesk:
     """A server under test.
 
     Attributes:
@@ -82,7 +82,7 @@ def served(
     generator: Generator | None = None,
     pages: Sequence[Router] = (),
     client: tuple[str, int] = HERE,
-) -> Iterator[TestServer]:
+) -> Iterator[ServedDesk]:
     """A server with ``settings``, started, and stopped at the end."""
     logged = io.StringIO()
     log = logger_of(TelemetryTable(log_format="json", log_level="debug"), logged)
@@ -94,11 +94,11 @@ def served(
         client=client,
         follow_redirects=False,
     ) as started:
-        yield TestServer(services, started, logged)
+        yield ServedDesk(services, started, logged)
 
 
 @contextmanager
-def listening(server: TestServer, pages: Sequence[Router] = ()) -> Iterator[str]:
+def listening(server: ServedDesk, pages: Sequence[Router] = ()) -> Iterator[str]:
     """The same server on a socket of the loopback address; its address."""
     app = create_app(server.services, pages=pages)
     config = uvicorn.Config(app, log_config=None, lifespan="off", ws="none")
