@@ -52,6 +52,19 @@ _ADVERBS = {
     "mensual": "month", "anual": "year", "mensuel": "month", "annuel": "year",
 }  # fmt: skip
 _RATE_DIMENSIONS = frozenset({"time", "month"})
+_LETTERS = re.compile(r"[^\W\d_]+")
+_RATE_WORDS = frozenset(
+    {
+        "per",
+        *_ADVERBS,
+        *(
+            name.casefold()
+            for name in (*UNITS, *UNIT_SYMBOLS)
+            if any(unit.dimension in _RATE_DIMENSIONS for unit in units_named(name))
+        ),
+    }
+)
+"""Without one of these, a slash or the Han word for *each*, a text tells no rate."""
 
 
 class Present:
@@ -323,16 +336,3 @@ _TIME_NAMES = {
     for unit in units_named(name)
     if unit.dimension in _RATE_DIMENSIONS
 }
-_LETTERS = re.compile(r"[^\W\d_]+")
-_RATE_WORDS = frozenset(
-    {
-        "per",
-        *_ADVERBS,
-        *(
-            name.casefold()
-            for name in (*UNITS, *UNIT_SYMBOLS)
-            if any(unit.dimension in _RATE_DIMENSIONS for unit in units_named(name))
-        ),
-    }
-)
-"""Without one of these, a slash or the Han word for *each*, a text tells no rate."""
