@@ -27,7 +27,8 @@ ALL_COMMANDS = (
     *(
         row.name
         for row in COMMANDS
-        if row.name not in {"docs", "chunks", "models", "answers", "keys", "eval", "notices", "db"}
+        if row.name
+        not in {"docs", "chunks", "models", "answers", "keys", "eval", "notices", "db", "jobs"}
     ),
     *(f"docs {name}" for name in ("list", "show", "history", "diff", "remove", "status")),
     "chunks compare",
@@ -36,6 +37,7 @@ ALL_COMMANDS = (
     *(f"notices {name}" for name in ("list", "send", "test")),
     "keys init",
     "db graph",
+    *(f"jobs {name}" for name in ("put", "list", "retry")),
     *(f"eval {name}" for name in ("init", "add", "run", "compare", "gate", "report")),
     *(f"models {name}" for name in ("list", "pull", "verify", "where")),
 )

@@ -59,6 +59,8 @@ COMMANDS = (
     CommandRow(
         "verify-index", "evidencedesk.cli.moving:verify_index_app", "Find damage in an index."
     ),
+    CommandRow("worker", "evidencedesk.cli.worker:app", "Take ingestion jobs from the queue."),
+    CommandRow("jobs", "evidencedesk.cli.worker:jobs_app", "Queue files, see and retry failures."),
     CommandRow("db", "evidencedesk.cli.db:app", "Look after an index on a database server."),
     CommandRow("doctor", "evidencedesk.cli.doctor:app", "Say what is wrong and how to mend it."),
 )
