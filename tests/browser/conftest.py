@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from evidencedesk.desk import Desk
 from evidencedesk.server.pages import PAGES
 from evidencedesk.testing.oidc_provider import OidcProvider
-from evidencedesk.testing.serving import TestServer, listening, served, settings_for
+from evidencedesk.testing.serving import ServedDesk, listening, served, settings_for
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 USERS = {
@@ -26,7 +26,8 @@ USERS = {
     "carl": {"roles": ["everyone"]},
     "dora": {"roles": ["everyone"]},
 }
-SIGN_IN_SECONDS = 20_000
+PATIENCE_MS = 20_000
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Site:
     """
 
     address: str
-    server: TestServer
+    server: ServedDesk
     folder: Path
     provider: str
 
@@ -130,7 +131,7 @@ class Visitors:
             locale=language,
             storage_state=self.states[user],
         )
-        context.set_default_timeout(SIGN_IN_SECONDS)
+        context.set_default_timeout(PATIENCE_MS)
         self.opened.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: self.complaints.append(str(error)))

@@ -147,6 +147,15 @@ WINDOWS = [
 ]
 
 
+def settle(page: Page) -> None:
+    """Wait for the parts and pictures that come after the page."""
+    expect(page.locator("[data-part] > p.hint")).to_have_count(0)
+    for picture in page.locator(".sheet img").all():
+        picture.scroll_into_view_if_needed()
+        expect(picture).to_have_js_property("complete", value=True)
+    page.evaluate("scrollTo(0, 0)")
+
+
 @pytest.mark.parametrize(("size", "dark", "language"), WINDOWS)
 def test_axe_finds_nothing_serious_and_nothing_overflows(
     visit: Any,
@@ -163,7 +172,7 @@ def test_axe_finds_nothing_serious_and_nothing_overflows(
     site.desk.ask(LONG_WORD, principal=Principal(subject="ada"))
     for name, path in PAGES.items():
         page.goto(path)
-        page.wait_for_load_state("networkidle")
+        settle(page)
         page.screenshot(path=pictures / f"{name}-{kind}.png", full_page=True)
         assert axe(page) == [], name
         assert page.evaluate("document.documentElement.scrollWidth") <= size[0], name
@@ -179,6 +188,6 @@ def test_axe_finds_nothing_serious_and_nothing_overflows(
         assert axe(page) == [], name
     page.locator(".cite").first.click()
     page.locator(".source-body .source-part").wait_for()
-    page.wait_for_load_state("networkidle")
+    settle(page)
     page.screenshot(path=pictures / f"beside-{kind}.png")
     assert axe(page) == [], "beside"
