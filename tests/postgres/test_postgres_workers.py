@@ -60,23 +60,24 @@ def write_files(folder: Path, count: int) -> Path:
 
 
 def job(tenant: str, number: int) -> IngestJob:
-    return IngestJob(tenant, f"/x/{number}.md", "/x", f"{number}.md", {})
+    return IngestJob(tenant, "/x", ((f"/x/{number}.md", f"{number}.md"),), {})
 
 
 def test_a_queue_is_done_once_and_then_empty(
     url: str, queue: PostgresQueue, tmp_path: Path
 ) -> None:
-    folder = write_files(tmp_path / "docs", 12)
+    folder = write_files(tmp_path / "docs", 30)
     with Desk.open(url, settings=KEYWORDS, create=True) as desk:
         jobs = jobs_for(desk, [folder], EVERYONE)
-        assert queue.put(jobs) == 12
+        assert [len(each.files) for each in jobs] == [25, 5]
+        assert queue.put(jobs) == 2
         assert queue.put(jobs) == 0
         with working(desk) as run:
             queue.work(run, wait=False)
         records = list(desk.documents(principal=OPERATOR))
-        assert sorted(record.id for record in records) == sorted(f"f{n}" for n in range(12))
+        assert sorted(record.id for record in records) == sorted(f"f{n}" for n in range(30))
         assert {record.roles for record in records} == {frozenset({"everyone"})}
-        assert [entry.outcome for entry in desk.log(principal=OPERATOR)] == ["added"] * 12
+        assert [entry.outcome for entry in desk.log(principal=OPERATOR)] == ["added"] * 30
     counts = queue.counts()
     assert (dict(counts.waiting), counts.doing, counts.failed) == ({}, 0, 0)
 
@@ -94,14 +95,14 @@ def test_a_file_that_cannot_be_read_is_given_up_seen_and_retried(queue: Postgres
     tried: list[str] = []
 
     def run(each: IngestJob) -> None:
-        tried.append(each.relative)
-        if each.relative == "1.md" and tried.count("1.md") == 1:
+        tried.append(each.files[0][1])
+        if tried[-1] == "1.md" and tried.count("1.md") == 1:
             raise FileFailedError("1.md: damaged")
 
     queue.put([job("default", number) for number in range(3)])
     queue.work(run, wait=False)
     failed = queue.failed()
-    assert [(each.job.relative, each.attempts) for each in failed] == [("1.md", 1)]
+    assert [(each.job.files, each.attempts) for each in failed] == [(job("default", 1).files, 1)]
     with pytest.raises(UsageError) as unknown:
         queue.retry(failed[0].id + 1000, datetime.now(UTC))
     assert unknown.value.code == "not_found"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,13 +58,13 @@ def put(
     if call.as_json:
         call.terminal.json({"queued": added, "waiting_already": len(jobs) - added})
         return
-    call.terminal.line(f"{added} files queued, {len(jobs) - added} waited already")
+    call.terminal.line(f"{added} jobs queued, {len(jobs) - added} waited already")
 
 
 @jobs_app.command("list", epilog=examples("jobs list"))
 @command()
 def list_jobs(call: Call) -> None:
-    """How many files wait, for each tenant, and which were given up (`log` says why)."""
+    """How many jobs of a few files wait, for each tenant, and which were given up (`log` says why)."""
     with call.open() as desk:
         queue = queue_of(desk)
         counts, failed = queue.counts(), queue.failed()
@@ -76,7 +77,7 @@ def list_jobs(call: Call) -> None:
                     {
                         "id": each.id,
                         "tenant": each.job.tenant,
-                        "path": each.job.path,
+                        "files": [path for path, _ in each.job.files],
                         "attempts": each.attempts,
                     }
                     for each in failed
@@ -88,9 +89,17 @@ def list_jobs(call: Call) -> None:
         call.terminal.line(f"{count} wait for {tenant}")
     call.terminal.line(f"{counts.doing} in work, {counts.failed} given up")
     call.terminal.table(
-        ("job", "tenant", "file", "attempts"),
-        ((str(each.id), each.job.tenant, each.job.path, str(each.attempts)) for each in failed),
+        ("job", "tenant", "files", "attempts"),
+        (
+            (str(each.id), each.job.tenant, _shown(each.job.files), str(each.attempts))
+            for each in failed
+        ),
     )
+
+
+def _shown(files: Sequence[tuple[str, str]]) -> str:
+    more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+    return f"{files[0][0]}{more}"
 
 
 @jobs_app.command("retry", epilog=examples("jobs retry 17"))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,10 @@ from evidencedesk.errors import UsageError
 from evidencedesk.ingestion.load import SourceFile, discover
 from evidencedesk.ingestion.sandbox import ParserPool
 from evidencedesk.model.job import IngestJob
-from evidencedesk.pipeline import Indexing, run_upload
+from evidencedesk.pipeline import Indexing, run_files
+
+FILES_PER_JOB = 25
+"""Every job reads which files the index knows, so a job of one file would cost more than its file."""
 
 
 def queue_of(desk: Desk) -> PostgresQueue:
@@ -36,7 +41,7 @@ def queue_of(desk: Desk) -> PostgresQueue:
 def jobs_for(
     desk: Desk, paths: Sequence[Path], declared: Mapping[str, Any], tenant: str | None = None
 ) -> list[IngestJob]:
-    """One job per file under ``paths``; ``declared`` says ``roles deny status lang owner``.
+    """All files under ``paths``, a few per job; ``declared`` says ``roles deny status lang owner``.
 
     Raises:
         SourceError: ``path_missing``.
@@ -48,10 +53,21 @@ def jobs_for(
         name: sorted(value) if isinstance(value, frozenset | set) else value
         for name, value in declared.items()
     }
-    return [
-        IngestJob(owner, str(file.path.absolute()), str(file.root.absolute()), file.relative, plain)
+    places = [
+        (str(file.root.absolute()), (str(file.path.absolute()), file.relative))
         for file in discover(paths).files
     ]
+    return [
+        IngestJob(owner, root, tuple(batch), plain)
+        for root, of_root in groupby(places, itemgetter(0))
+        for batch in _batches(place for _, place in of_root)
+    ]
+
+
+def _batches(places: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+    remaining = iter(places)
+    while batch := list(islice(remaining, FILES_PER_JOB)):
+        yield batch
 
 
 @contextmanager
@@ -71,17 +87,17 @@ class Worker:
         self._parsers = parsers
 
     def __call__(self, job: IngestJob) -> None:
-        """Bring the file into the index.
+        """Bring the files into the index.
 
         Raises:
-            FileFailedError: it cannot be read; the ingestion log says why.
+            FileFailedError: one cannot be read, the others are done; the ingestion log says why.
             IndexingError: the index cannot be written now.
         """
         desk, index = self._desk, self._desk._index  # noqa: SLF001 - the desk's own package
         request = wiring.declared(desk.settings, **job.declared)
         reading = wiring.reading(desk.settings, self._parsers, index.clock, request, job.tenant)
-        file = SourceFile(Path(job.path), Path(job.root), job.relative)
+        files = [SourceFile(Path(path), Path(job.root), place) for path, place in job.files]
         with index.writing() as writer:
-            report = run_upload(file, reading, Indexing(writer, index.models.for_generation))
+            report = run_files(files, reading, Indexing(writer, index.models.for_generation))
         for failure in (*report.failed, *report.refused):
             raise FileFailedError(f"{failure.source}: {failure.message}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,26 +10,25 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class IngestJob:
-    """One file to bring into the index. Doing it twice is the same as doing it once.
+    """A few files to bring into the index. Doing it twice is the same as doing it once.
 
     Attributes:
-        tenant: whose document it will be.
-        path: where workers open it; all must see it there.
-        root: the PATH given by whoever queued it.
-        relative: its place below the root.
+        tenant: whose documents they will be.
+        root: the PATH given by whoever queued them; all workers must see it there.
+        files: of each file, its path and its place below the root.
         declared: what was said of the documents: ``roles deny status lang owner``.
     """
 
     tenant: str
-    path: str
     root: str
-    relative: str
+    files: tuple[tuple[str, str], ...]
     declared: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
-        """The same for two jobs on one file of one tenant, which are not done at the same time."""
-        return f"{self.tenant} {self.root} {self.relative}"
+        """The same for two jobs on the same files of a tenant; they are not done at the same time."""
+        named = "\n".join((self.tenant, self.root, *(relative for _, relative in self.files)))
+        return hashlib.sha256(named.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from evidencedesk.pipeline.run import (
     check_normalisation,
     remove_document,
     run_ingestion,
+    run_files,
     run_upload,
 )
 from evidencedesk.pipeline.sources import run_source
@@ -53,6 +54,7 @@ __all__ = [
     "remove_document",
     "run_ingestion",
     "run_source",
+    "run_files",
     "run_upload",
     "search",
     "stand_alone",

@@ -80,11 +80,26 @@ def run_upload(
     Raises:
         IndexingError: the index cannot be written.
     """
+    return run_files([file], reading, indexing, warnings=warnings)
+
+
+def run_files(
+    files: Sequence[SourceFile],
+    reading: Reading,
+    indexing: Indexing,
+    *,
+    warnings: Iterable[str] = (),
+) -> IngestReport:
+    """Put files that were found already, and the files inside them, into the index.
+
+    Raises:
+        IndexingError: the index cannot be written.
+    """
     clock = reading.clock
     started = clock.monotonic()
     outcomes: list[Outcome] = []
     with logged(outcomes, indexing.writer, clock, reading.defaults.tenant):
-        outcomes.extend(ingest_files([file], reading, indexing))
+        outcomes.extend(ingest_files(files, reading, indexing))
     return report_of(outcomes, warnings=warnings, seconds=clock.monotonic() - started)
 
 

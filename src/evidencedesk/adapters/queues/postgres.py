@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -83,7 +83,7 @@ class PostgresQueue:
         return queue
 
     def put(self, jobs: Sequence[IngestJob]) -> int:
-        """Queue jobs; how many were new: a file that waits already is not queued again.
+        """Queue jobs; how many were new: the same files are not queued twice.
 
         Raises:
             UsageError: ``queue_full``.
@@ -91,7 +91,7 @@ class PostgresQueue:
         counts = self.counts()
         if sum(counts.waiting.values()) + len(jobs) > self._pace.most_waiting:
             raise UsageError(
-                f"{sum(counts.waiting.values()):,} files wait already.",
+                f"{sum(counts.waiting.values()):,} jobs wait already.",
                 code="queue_full",
                 hint="Wait until workers have caught up, or start more of them.",
             )
@@ -132,7 +132,7 @@ class PostgresQueue:
             "ORDER BY id DESC LIMIT %s",
             (limit,),
         )
-        return tuple(FailedJob(number, IngestJob(**args), tries) for number, args, tries in rows)
+        return tuple(FailedJob(number, _job(args), tries) for number, args, tries in rows)
 
     def retry(self, number: int, now: datetime) -> None:
         """Let a job that was given up wait again.
@@ -187,7 +187,7 @@ class PostgresQueue:
         )
         def ingest(**values: Any) -> None:
             if run is not None:
-                run(IngestJob(**values))
+                run(_job(values))
 
         return app
 
@@ -237,6 +237,11 @@ async def _take_back(app: procrastinate.App, job: Job) -> None:
             )
         else:
             await app.job_manager.retry_job(job, retry_at=datetime.now(UTC))
+
+
+def _job(values: Mapping[str, Any]) -> IngestJob:
+    files = tuple((path, relative) for path, relative in values["files"])
+    return IngestJob(**{**values, "files": files})
 
 
 class FileFailedError(SourceError):
