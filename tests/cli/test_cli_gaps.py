@@ -77,6 +77,6 @@ def test_notices_wait_where_nobody_takes_them(
     tested = ready("notices", "test", "--json")
     assert (tested.code, tested.json["outcomes"][0]["channel"]) == (1, "webhook")
     doctor = ready("doctor")
-    assert "1 notices could not be sent" in doctor.out + doctor.err
+    assert "1 notice could not be sent" in doctor.out + doctor.err
     monkeypatch.setenv("EVIDENCEDESK_OFFLINE", "1")
     assert ready("notices", "test", "--json").error["code"] == "no_notifier"

@@ -160,7 +160,7 @@ def test_a_notice_that_is_not_taken_is_kept_tried_again_and_listed(
     assert len(webhook.requests) == 1
     assert f"answered {status}" in caplog.text
     assert NONSENSE not in caplog.text
-    assert "1 notices could not be sent" in str(desk.doctor())
+    assert "1 notice could not be sent (0 given up)" in str(desk.doctor())
     webhook.status = 204
     assert desk.notifying.send() == (1, 0)
     assert desk.notifying.waiting() == ()
@@ -185,7 +185,7 @@ def test_attempts_wait_longer_each_time_and_end(telling: Any, webhook: Any) -> N
     assert waits == [timedelta(minutes=1), timedelta(minutes=4)]
     desk._clock.move(timedelta(days=3650))
     assert courier.send() == (0, 0)
-    assert "1 of them are given up" in str(desk.doctor())
+    assert "(1 given up)" in str(desk.doctor())
     webhook.status = 200
     assert desk.notifying.send() == (1, 0)
 

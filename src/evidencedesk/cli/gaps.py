@@ -49,10 +49,8 @@ def _print_gap(terminal: Terminal, gap: Gap) -> None:
     for question in gap.questions[1:_SHOWN_QUESTIONS]:
         terminal.line(one_line(question), indent=2)
     counted = [f"{name} {count}" for name, count in (*gap.reasons.items(), *gap.feedback.items())]
-    terminal.line(
-        (f"asked {gap.count} times, last on {gap.last_at[:10]}: {', '.join(counted)}", "dim"),
-        indent=2,
-    )
+    often = "once, on" if gap.count == 1 else f"{gap.count} times, last on"
+    terminal.line((f"asked {often} {gap.last_at[:10]}: {', '.join(counted)}", "dim"), indent=2)
     for note in gap.notes:
         terminal.line(f"“{one_line(note)}”", indent=2)
     for near in gap.nearest:

@@ -106,10 +106,8 @@ class Notifying:
         if failed:
             last = max(failed, key=lambda each: each.number)
             given_up = sum(next_attempt(each) is None for each in failed)
-            message = (
-                f"{len(failed)} notices could not be sent, {given_up} of them are given up; "
-                f"the newest: {last.failure}"
-            )
+            what = "1 notice" if len(failed) == 1 else f"{len(failed)} notices"
+            message = f"{what} could not be sent ({given_up} given up); the newest: {last.failure}"
             hint = "Mend the cause, then `evidencedesk notices send`."
             found.append(Finding("notifications", ok=False, message=message, hint=hint))
         return tuple(found)
