@@ -47,6 +47,7 @@ def brought(server: Any, headers: Any, name: str, data: str | bytes, **fields: s
     while time.monotonic() < deadline:
         job = server.client.get(reply.headers["location"], headers=headers).json()
         if job["state"] in {"done", "failed"}:
+            assert str(server.services.desk.path.parent) not in json.dumps(job)
             return job["files"][0]["outcome"]
         time.sleep(0.05)
     raise AssertionError(job)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 from typing import Any
 
@@ -11,6 +10,7 @@ import jwt
 from evidencedesk.server.identity import Identity, Method
 from evidencedesk.server.oidc.claims import granted
 from evidencedesk.server.oidc.provider import Provider
+from evidencedesk.server.state.credentials import name_of
 from evidencedesk.settings import Settings
 
 _MOST_CHARS = 16_384
@@ -47,12 +47,11 @@ class TokenVerifier:
         found = granted(claims, self._settings)
         if found is None:
             return None
-        digest = hashlib.sha256(f"{found.principal.tenant}\0{found.principal.subject}".encode())
         return Identity(
             found.principal,
             found.permissions,
             Method.TOKEN,
-            credential=f"subject:{digest.hexdigest()[:16]}",
+            credential=name_of(found.principal),
         )
 
     def signed_in(self, text: str, nonce: str) -> dict[str, Any] | None:

@@ -34,3 +34,9 @@ def principal_in(row: sqlite3.Row) -> Principal:
 def permissions_in(row: sqlite3.Row) -> frozenset[Permission]:
     """The permissions that a row of keys or sessions holds."""
     return frozenset(map(Permission, json.loads(row["permissions"])))
+
+
+def name_of(principal: Principal) -> str:
+    """What a person is called in limits: the same with every token and in every session."""
+    digest = hashlib.sha256(f"{principal.tenant}\0{principal.subject}".encode())
+    return f"subject:{digest.hexdigest()[:16]}"

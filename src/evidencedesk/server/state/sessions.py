@@ -9,7 +9,13 @@ from datetime import timedelta
 from evidencedesk.access import Principal
 from evidencedesk.protocols import Clock
 from evidencedesk.server.identity import Identity, Method, Permission
-from evidencedesk.server.state.credentials import hash_of, listed, permissions_in, principal_in
+from evidencedesk.server.state.credentials import (
+    hash_of,
+    listed,
+    name_of,
+    permissions_in,
+    principal_in,
+)
 from evidencedesk.server.state.database import StateDatabase
 
 _SIGN_IN_LASTS = timedelta(minutes=10)
@@ -117,11 +123,12 @@ class Sessions:
             ).fetchone()
         if row is None or row["expires_at"] <= self._clock.now().timestamp():
             return None
+        principal = principal_in(row)
         return Identity(
-            principal_in(row),
+            principal,
             permissions_in(row),
             Method.SESSION,
-            credential=f"session:{row['token_hash'].hex()[:16]}",
+            credential=name_of(principal),
             csrf_token=row["csrf_token"],
         )
 
