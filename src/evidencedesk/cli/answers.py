@@ -8,32 +8,35 @@ from evidencedesk.cli.clean import one_line
 from evidencedesk.cli.terminal import Terminal
 from evidencedesk.model import Answer, Chunk, Citation, Claim, Hit, Location, Reason, Support
 
-_REPHRASE = (
-    "Ask in the words of the documents; `evidencedesk search` shows what comes closest. "
-    "If it should be answered, tell whoever looks after them."
-)
-_AGAIN = "Ask again; if it stays so, `--explain` shows which check failed and why."
-_SERVICE = "Try again later; `evidencedesk doctor` says whether a service or a model is missing."
+_CLOSEST = "`evidencedesk search` shows what comes closest."
+_CHECKS = "`--explain` shows which check failed and why."
+_FALLBACKS = "[generation] fallbacks name who answers meanwhile."
 
 REASONS: dict[Reason, tuple[str, str]] = {
     Reason.OK: ("every check passed", ""),
     Reason.SOURCES_CONFLICT: ("the sources disagree", "Compare the sources and their dates."),
-    Reason.NO_EVIDENCE: ("nothing that you may see answers it well enough", _REPHRASE),
-    Reason.MODEL_ABSTAINED: ("the evidence found does not hold the answer", _REPHRASE),
-    Reason.TRUNCATED: ("the reply was cut off at its limit", _AGAIN),
-    Reason.REFUSED: ("the provider refused to answer", "Ask in other words."),
-    Reason.INVALID_JSON: ("the reply could not be read", _AGAIN),
-    Reason.INVALID_SCHEMA: ("the reply had the wrong form", _AGAIN),
-    Reason.UNKNOWN_CITATION: ("the reply cited a source that it was not shown", _AGAIN),
-    Reason.SOURCE_CHANGED: ("a source changed while the answer was written", "Ask again."),
-    Reason.MISSING_CITATION: ("the reply made a statement without a source", _AGAIN),
-    Reason.QUOTE_NOT_FOUND: ("a quote does not stand in its source", _AGAIN),
-    Reason.QUOTE_TOO_WEAK: ("a quote is too short to prove anything", _AGAIN),
-    Reason.UNSUPPORTED_NUMBER: ("a number or date stands in none of the quotes", _AGAIN),
-    Reason.UNSUPPORTED_CLAIM: ("a statement is not borne out by its quotes", _AGAIN),
-    Reason.UNSAFE_OUTPUT: ("the reply held markup, a link or a planted mark", _AGAIN),
-    Reason.TIMEOUT: ("the generator did not reply in time", _SERVICE),
-    Reason.MODEL_ERROR: ("the generator failed", _SERVICE),
+    Reason.NO_EVIDENCE: ("nothing that you may see answers it well enough", _CLOSEST),
+    Reason.MODEL_ABSTAINED: ("the evidence found does not hold the answer", _CLOSEST),
+    Reason.TRUNCATED: ("the reply was cut off at its limit", _CHECKS),
+    Reason.REFUSED: (
+        "the provider refused to answer",
+        "`evidencedesk search` finds passages without it.",
+    ),
+    Reason.INVALID_JSON: ("the reply could not be read", _CHECKS),
+    Reason.INVALID_SCHEMA: ("the reply had the wrong form", _CHECKS),
+    Reason.UNKNOWN_CITATION: ("the reply cited a source that it was not shown", _CHECKS),
+    Reason.SOURCE_CHANGED: (
+        "a source changed while the answer was written",
+        "`evidencedesk log` shows how.",
+    ),
+    Reason.MISSING_CITATION: ("the reply made a statement without a source", _CHECKS),
+    Reason.QUOTE_NOT_FOUND: ("a quote does not stand in its source", _CHECKS),
+    Reason.QUOTE_TOO_WEAK: ("a quote is too short to prove anything", _CHECKS),
+    Reason.UNSUPPORTED_NUMBER: ("a number or date stands in none of the quotes", _CHECKS),
+    Reason.UNSUPPORTED_CLAIM: ("a statement is not borne out by its quotes", _CHECKS),
+    Reason.UNSAFE_OUTPUT: ("the reply held markup, a link or a planted mark", _CHECKS),
+    Reason.TIMEOUT: ("the generator did not reply in time", _FALLBACKS),
+    Reason.MODEL_ERROR: ("the generator failed", _FALLBACKS),
 }
 
 
