@@ -3,7 +3,7 @@ from __future__ import annotations
 from email.message import EmailMessage
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from reading_back import assert_blocks_cover, located_blocks
 
@@ -91,6 +91,7 @@ def test_a_message_that_stands_twice_is_one_document_and_said_to_be():
 
 
 @given(st.binary(max_size=300), st.integers(0, 600))
+@example(b"!/", 479)
 def test_a_damaged_message_breaks_nothing(noise: bytes, place: int):
     made = message()
     made.add_attachment(b"x" * 50, maintype="application", subtype="pdf", filename="a.pdf")

@@ -166,7 +166,7 @@ def _file_name(part: Message) -> str:
         return ""
     holder = Message()
     holder["X"] = " ".join(str(name).split())
-    return clean_name(header_text(holder, "X"), "") if name else ""
+    return clean_name(header_text(holder, "X"), "").rpartition("/")[2] if name else ""
 
 
 def _content(part: Message, mail: Mail) -> bytes:
