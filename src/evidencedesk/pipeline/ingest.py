@@ -24,7 +24,6 @@ from evidencedesk.ingestion.masking import masks_more
 from evidencedesk.ingestion.metadata import DeclaredMetadata
 from evidencedesk.ingestion.sniff import CONTAINERS, WITHOUT_TEXT
 from evidencedesk.model import (
-    Chunk,
     ChunkingSettings,
     Document,
     DocumentRecord,
@@ -36,7 +35,7 @@ from evidencedesk.pipeline.documents import Opened, Reading, open_file, read_doc
 from evidencedesk.pipeline.library import Library
 from evidencedesk.pipeline.narrowing import narrow, said_beside
 from evidencedesk.protocols import Embedder, Writer
-from evidencedesk.text.analysis import document_terms
+from evidencedesk.text.chunk_terms import TermSource, chunk_terms
 
 READ_AHEAD = 16
 BATCH_CHUNKS = 64
@@ -143,12 +142,11 @@ def ingest_files(
 def chunk_for_index(document: Document, chunking: ChunkingSettings) -> list[IndexedChunk]:
     """The document's chunks with their keyword terms, without vectors."""
     chunks = chunk_document(document, chunking.strategy, **dict(chunking.options))
-    return [IndexedChunk(chunk=chunk, terms=_terms(chunk)) for chunk in chunks]
-
-
-def _terms(chunk: Chunk) -> dict[str, int]:
-    heading = chunk.location.heading
-    return document_terms(chunk.title, heading, chunk.context, chunk.text, chunk.lang)
+    sources = [TermSource(c.title, c.location.heading, c.context, c.text) for c in chunks]
+    terms = chunk_terms(sources, document.lang)
+    return [
+        IndexedChunk(chunk=chunk, terms=each) for chunk, each in zip(chunks, terms, strict=True)
+    ]
 
 
 def _ahead(

@@ -124,9 +124,22 @@ def document_terms(
 
 
 def _counted(part: str, lang: str) -> list[str]:
-    """What is counted of one part: its terms, and its single Han and Hangul characters."""
-    found = terms(part + _rejoined(part), lang)
-    return found if part.isascii() else found + _lone_characters().findall(_fold(part))
+    return stems_of(words_of(part), lang) + lone_characters(part)
+
+
+def words_of(part: str) -> list[str]:
+    """The words of one part of a document, those that a hyphen breaks whole beside their halves."""
+    return words(part + _rejoined(part))
+
+
+def lone_characters(part: str) -> list[str]:
+    """The single Han and Hangul characters of one part, which are terms as they stand."""
+    return [] if part.isascii() else _lone_characters().findall(_fold(part))
+
+
+def stem_of(word: str, lang: str) -> str:
+    """The term of one word that :func:`words` gave."""
+    return _stems(_algorithm(lang))[word]
 
 
 def _rejoined(part: str) -> str:

@@ -7,12 +7,13 @@ collide is three in a million.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-_REMEMBERED = 200_000
+REMEMBERED = 200_000
+"""Terms whose numbers are kept in memory."""
 
 Counted = tuple[NDArray[np.uint64], NDArray[np.uint32]]
 """Numbers of distinct terms, ascending, and how often each occurs; both little-endian."""
@@ -26,18 +27,14 @@ class _Hashes(dict[str, int]):
 
     def __missing__(self, term: str) -> int:
         number = int.from_bytes(hashlib.blake2b(term.encode(), digest_size=8).digest(), "little")
-        if len(self) >= _REMEMBERED:
+        if len(self) >= REMEMBERED:
             self.clear()
         self[term] = number
         return number
 
 
-_HASHES = _Hashes()
-
-
-def hash_of(term: str) -> int:
-    """The term's number."""
-    return _HASHES[term]
+hash_of: Callable[[str], int] = _Hashes().__getitem__
+"""The term's number."""
 
 
 def counted(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evidencedesk.adapters.stores.sqlite.codecs import encode_location
-from evidencedesk.adapters.stores.sqlite.postings import encode_terms
+from evidencedesk.adapters.stores.sqlite.postings import encode_terms, length_of
 from evidencedesk.adapters.stores.sqlite.quantization import quantize
 from evidencedesk.errors import IndexMismatchError
 from evidencedesk.model import EmbeddingSpec, IndexedChunk
@@ -48,7 +48,7 @@ def insert_chunks(
     connection.executemany(
         "INSERT INTO features VALUES (?, ?, ?, ?, ?, ?)",
         (
-            (slot, sum(c.terms.values()), *encoded, *coded.get(slot, (b"", 0.0)))
+            (slot, length_of(c.terms), *encoded, *coded.get(slot, (b"", 0.0)))
             for (slot, c), encoded in zip(numbered, terms, strict=True)
         ),
     )

@@ -8,6 +8,7 @@ import zlib
 from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from evidencedesk.model import (
@@ -33,6 +34,8 @@ _SHARED = tuple(
 )
 _NOT_DOCUMENT = {"content_hash", "location_hash"}
 _BOXES = struct.Struct("<qqq")
+_BLOCK = attrgetter(*(field.name for field in fields(Block)))
+_PAGE = attrgetter(*(field.name for field in fields(PageSpan)))
 
 
 def record_of(document: Document, now: datetime) -> DocumentRecord:
@@ -62,8 +65,8 @@ def encode_anchors(document: Document) -> bytes:
     """Blocks, pages and first line of a document, compressed."""
     anchors = {
         "first_line": document.first_line,
-        "blocks": [_fields_of(block) for block in document.blocks],
-        "pages": [_fields_of(page) for page in document.pages],
+        "blocks": list(map(_BLOCK, document.blocks)),
+        "pages": list(map(_PAGE, document.pages)),
     }
     return zlib.compress(json.dumps(anchors, ensure_ascii=False).encode(), 1)
 
@@ -176,10 +179,6 @@ def decode_time(stored: str) -> datetime:
 def _decode_embedding(stored: str) -> EmbeddingSpec:
     spec = EmbeddingSpec(**json.loads(stored))
     return replace(spec, languages=tuple(spec.languages))
-
-
-def _fields_of(value: Block | PageSpan) -> list[Any]:
-    return [getattr(value, field.name) for field in fields(value)]
 
 
 def _decode_boxes(stored: bytes) -> tuple[PageBoxes, ...]:

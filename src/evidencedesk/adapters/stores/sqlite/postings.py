@@ -9,6 +9,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from evidencedesk.text.chunk_terms import HashedTerms
 from evidencedesk.text.hashing import counted, hash_of
 
 
@@ -19,11 +20,19 @@ def encode_terms(
 
     Two terms of one chunk with the same hash are one.
     """
-    sizes = [len(terms) for terms in chunks]
-    numbers = np.fromiter(map(hashed, chain.from_iterable(chunks)), "<u8", sum(sizes))
-    counts = chain.from_iterable(terms.values() for terms in chunks)
+    plain = [terms for terms in chunks if not isinstance(terms, HashedTerms)]
+    sizes = [len(terms) for terms in plain]
+    numbers = np.fromiter(map(hashed, chain.from_iterable(plain)), "<u8", sum(sizes))
+    counts = chain.from_iterable(terms.values() for terms in plain)
     weights = np.fromiter(counts, "<u4", sum(sizes))
-    return [(held.tobytes(), often.tobytes()) for held, often in counted(numbers, sizes, weights)]
+    others = iter(counted(numbers, sizes, weights))
+    each = [terms.counted if isinstance(terms, HashedTerms) else next(others) for terms in chunks]
+    return [(held.tobytes(), often.tobytes()) for held, often in each]
+
+
+def length_of(terms: Mapping[str, int]) -> int:
+    """The length of a chunk for BM25: the sum of its frequencies."""
+    return int(terms.counted[1].sum()) if isinstance(terms, HashedTerms) else sum(terms.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
