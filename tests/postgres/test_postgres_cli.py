@@ -83,3 +83,35 @@ def test_a_server_that_is_not_there_is_an_error_without_the_password(
     err = capsys.readouterr().err
     assert "cannot be reached" in err
     assert "s3cret" not in err
+
+
+def test_files_are_queued_and_a_worker_brings_them_in(command: Command) -> None:
+    assert command("jobs", "put", "docs", "--role", "everyone")["queued"] == 1
+    assert command("jobs", "put", "docs", "--role", "everyone")["waiting_already"] == 1
+    assert command("jobs", "list")["waiting"] == {"default": 1}
+    assert command("worker", "--once") == {"done": 1, "failed": 0}
+    assert command("jobs", "list") == {"waiting": {}, "doing": 0, "failed": []}
+    assert len(command("docs", "list", "--role", "everyone")["documents"]) == 12
+    assert command("jobs", "retry", "17", code=2)["error"]["code"] == "not_found"
+
+
+def test_an_index_moves_from_a_server_to_a_folder_and_is_verified(
+    command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command("ingest", "docs", "--role", "everyone")
+    exported = command("export", "kestrel.edx")
+    assert (exported["documents"], exported["receipts"]) == (13, 0)
+    assert command("verify-index") == {"problems": []}
+    assert command("restore", "kestrel.edx", code=1)["error"]["code"] == "index_not_empty"
+    folder = str(tmp_path / "moved.desk")
+    assert command_line(["import", "kestrel.edx", "--index", folder]) == 0
+    assert command_line(["verify-index", "--index", folder]) == 0
+    assert command_line(["db", "graph", "--index", folder]) == 2
+    assert command_line(["jobs", "list", "--index", folder]) == 2
+    assert "postgresql://" in capsys.readouterr().err
+    asked = ["ask", "How long do I have to return a bike?", "--role", "everyone", "--json"]
+    assert command_line([*asked, "--index", folder]) == 0
+    moved = json.loads(capsys.readouterr().out)
+    answer = command(*asked[:-1])
+    for name in ("text", "claims", "citations", "reason", "confidence"):
+        assert moved[name] == answer[name]

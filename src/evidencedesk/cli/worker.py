@@ -26,6 +26,10 @@ def worker(
     """Take ingestion jobs from the queue until Ctrl-C; run as many as you like, anywhere."""
     with call.open(create=True) as desk, working(desk) as run:
         queue_of(desk).work(run, wait=not once)
+    if call.as_json:
+        call.terminal.json({"done": run.done, "failed": run.failed})
+        return
+    call.terminal.line(f"{run.done} jobs done, {run.failed} failed")
 
 
 @jobs_app.command("put", epilog=examples("jobs put policies/ --role staff"))

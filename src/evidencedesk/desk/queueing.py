@@ -80,11 +80,17 @@ def working(desk: Desk) -> Iterator[Worker]:
 
 
 class Worker:
-    """Does one job after another."""
+    """Does one job after another.
+
+    Attributes:
+        done: jobs that were done.
+        failed: jobs that were not, or not wholly.
+    """
 
     def __init__(self, desk: Desk, parsers: ParserPool) -> None:
         self._desk = desk
         self._parsers = parsers
+        self.done = self.failed = 0
 
     def __call__(self, job: IngestJob) -> None:
         """Bring the files into the index.
@@ -93,6 +99,12 @@ class Worker:
             FileFailedError: one cannot be read, the others are done; the ingestion log says why.
             IndexingError: the index cannot be written now.
         """
+        self.failed += 1
+        self._bring_in(job)
+        self.failed -= 1
+        self.done += 1
+
+    def _bring_in(self, job: IngestJob) -> None:
         desk, index = self._desk, self._desk._index  # noqa: SLF001 - the desk's own package
         request = wiring.declared(desk.settings, **job.declared)
         reading = wiring.reading(desk.settings, self._parsers, index.clock, request, job.tenant)
