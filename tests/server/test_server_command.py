@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,6 +16,8 @@ from typing import Any
 
 import httpx2
 import pytest
+
+from evidencedesk.cli.app import run
 
 QUESTION = {"question": "How long do I have to return a bike?"}
 ENVIRONMENT = {**os.environ, "EVIDENCEDESK_EMBEDDING__MODEL": "none"}
@@ -91,22 +94,31 @@ def test_it_serves_at_once_where_there_is_no_index_yet(tmp_path: Path) -> None:
     ],
 )
 def test_it_refuses_to_let_in_whoever_comes(
-    tmp_path: Path, environment: dict[str, str], code: str
+    tmp_path: Path,
+    environment: dict[str, str],
+    code: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    ended = command("serve", folder=tmp_path, **environment)
-    assert ended.returncode == 2
-    assert json.loads(ended.stderr)["error"]["code"] == code
+    monkeypatch.chdir(tmp_path)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert run(["serve", "--json"]) == 2
+    assert json.loads(capsys.readouterr().err)["error"]["code"] == code
 
 
-def test_a_taken_port_is_an_error_that_says_so(tmp_path: Path) -> None:
-    with serving(tmp_path) as (_, address):
-        ended = command("serve", "--port", address.rpartition(":")[2], folder=tmp_path)
-    assert json.loads(ended.stderr)["error"]["code"] == "address_unavailable"
-
-
-def test_keys_are_made_listed_and_revoked_while_several_workers_serve(
-    index: Path, tmp_path: Path
+def test_a_taken_port_is_an_error_that_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EVIDENCEDESK_EMBEDDING__MODEL", "none")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert run(["serve", "--port", port, "--json"]) == 2
+    assert json.loads(capsys.readouterr().err)["error"]["code"] == "address_unavailable"
+
+
+def test_keys_and_figures_are_the_same_in_all_workers(index: Path, tmp_path: Path) -> None:
     settings = {
         "EVIDENCEDESK_SERVER__AUTHENTICATION": "keys",
         "EVIDENCEDESK_INDEX__URL": str(index),
@@ -131,15 +143,12 @@ def test_keys_are_made_listed_and_revoked_while_several_workers_serve(
             for _ in range(6)
         }
         assert replies == {401}
-
-
-def test_figures_are_those_of_all_workers(index: Path, tmp_path: Path) -> None:
-    settings = {"EVIDENCEDESK_INDEX__URL": str(index)}
-    with serving(tmp_path, "--workers", "2", **settings) as (_, address):
-        for _ in range(8):
-            httpx2.post(f"{address}/v1/ask", json=QUESTION)
-        figures = httpx2.get(f"{address}/metrics").text
-    assert 'evidencedesk_answers_total{reason="no_evidence"} 8.0' in figures
+        made = command(
+            "apikeys", "create", "figures", "--allow", "metrics", folder=tmp_path, **settings
+        )
+        headers = {"Authorization": f"Bearer {json.loads(made.stdout)['key']}"}
+        figures = httpx2.get(f"{address}/metrics", headers=headers).text
+        assert 'evidencedesk_answers_total{reason="ok"} 6.0' in figures
 
 
 @pytest.mark.slow

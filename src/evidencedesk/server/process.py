@@ -8,6 +8,7 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 
 import uvicorn
 from fastapi import FastAPI
@@ -78,21 +79,23 @@ def _run_workers(config: uvicorn.Config, sockets: Sequence[socket.socket]) -> No
 
 def _listening(settings: Settings) -> socket.socket:
     host, port = settings.server.host, settings.server.port
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(_BACKLOG)
-    except OSError as error:
-        raise UsageError(
-            f"The server cannot listen on {host!r}, port {port}: {error.strerror}.",
-            code="address_unavailable",
-            hint="Another program may use it: name another with --port.",
-        ) from error
-    listener.set_inheritable(True)
+    with ExitStack() as undo:
+        try:
+            family, kind, protocol, _, address = socket.getaddrinfo(
+                host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )[0]
+            listener = undo.enter_context(socket.socket(family, kind, protocol))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(_BACKLOG)
+        except OSError as error:
+            raise UsageError(
+                f"The server cannot listen on {host!r}, port {port}: {error.strerror}.",
+                code="address_unavailable",
+                hint="Another program may use it: name another with --port.",
+            ) from error
+        listener.set_inheritable(True)
+        undo.pop_all()
     return listener
 
 
