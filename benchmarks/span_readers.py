@@ -20,8 +20,8 @@ from functools import lru_cache
 
 import chardet
 import docx
+import html5lib  # type: ignore[import-untyped]  # no stubs
 import lxml.etree
-import lxml.html
 import openpyxl  # type: ignore[import-untyped]  # no stubs
 import pdfplumber
 import pdfplumber.pdf
@@ -103,12 +103,16 @@ def at_boxes(data: bytes, location: Location) -> str:
 
 
 def at_element(data: bytes, location: Location) -> str:
-    """The text of the element that the CSS path leads to, by lxml."""
+    """The text of the element that the CSS path leads to."""
     return _element_text(_tree(data), location.element or "")
 
 
-def _tree(data: bytes) -> lxml.html.HtmlElement:
-    return lxml.html.document_fromstring(re.sub(r"^\s*<\?xml[^>]*\?>", "", _decoded(data)))
+@lru_cache(maxsize=2)
+def _tree(data: bytes) -> lxml.etree._Element:
+    """The tree that browsers make (HTML Living Standard, 13.2), by html5lib."""
+    parser = html5lib.HTMLParser(html5lib.getTreeBuilder("lxml"), namespaceHTMLElements=False)
+    tree: lxml.etree._ElementTree = parser.parse(_decoded(data))
+    return tree.getroot()
 
 
 def at_chapter(data: bytes, location: Location) -> str:
@@ -120,8 +124,8 @@ def at_chapter(data: bytes, location: Location) -> str:
     return _element_text(_tree(content), path)
 
 
-def _element_text(tree: lxml.html.HtmlElement, path: str) -> str:
-    place: list[lxml.html.HtmlElement] = [tree]
+def _element_text(tree: lxml.etree._Element, path: str) -> str:
+    place = [tree]
     for step in filter(None, path.split(" > ")):
         if step.startswith(("#", "[id=")):
             wanted = step[1:] if step.startswith("#") else step[5:-2]
@@ -131,7 +135,7 @@ def _element_text(tree: lxml.html.HtmlElement, path: str) -> str:
         name, number = (match["name"], int(match["number"] or 1)) if match else (step, 1)
         same = [each for one in place for each in one if each.tag == name]
         place = same[number - 1 : number] if same else ([tree] if tree.tag == name else [])
-    return " ".join(str(each.text_content()) for each in place)
+    return " ".join("".join(map(str, each.itertext())) for each in place)
 
 
 def at_paragraph(data: bytes, location: Location) -> str:
@@ -192,7 +196,7 @@ def in_message(data: bytes, _: Location) -> str:
             body = part.get_payload(decode=True)
             text = _decoded(body) if isinstance(body, bytes) else ""
             html = part.get_content_subtype() == "html"
-            texts.append(str(_tree(text.encode()).text_content()) if html and text.strip() else text)  # fmt: skip
+            texts.append("".join(map(str, _tree(text.encode()).itertext())) if html and text.strip() else text)  # fmt: skip
     return "\n".join(texts)
 
 

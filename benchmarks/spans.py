@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import warnings
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator
@@ -89,6 +90,7 @@ def main() -> None:
     arguments.add_argument("names", nargs="*")
     arguments.add_argument("--spans", type=int, default=200)
     options = arguments.parse_args()
+    warnings.filterwarnings("ignore", module="html5lib")
     totals: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     with parser_pool(Settings()) as pool:
         how = reading(Settings(), pool, SteppingClock(), DeclaredMetadata(), "default")
