@@ -11,7 +11,12 @@ from typing import Any
 
 import pytest
 
+from evidencedesk.access import Principal
+from evidencedesk.desk.keeping import Said
 from evidencedesk.server.identity import Permission
+from evidencedesk.server.state.jobs import MOST_ATTEMPTS, JobFile
+from evidencedesk.server.working import JobRunner
+from evidencedesk.testing.serving import served, settings_for
 
 READ = frozenset({Permission.READ})
 NOTE = b"# Parking\n\nVisitors park behind the workshop, in rows 7 and 8.\n"
@@ -299,3 +304,38 @@ def test_uploads_that_make_no_sense_are_refused(
     reply = upload(server, server.key("staff"), *files, **fields)
     assert reply.json()["code"] == code, reply.text
     assert not list(server.services.originals._coming.glob("*"))
+
+
+def test_uploads_under_way_go_on_after_a_restart(index: Path) -> None:
+    settings = settings_for(index)
+    files = [(f"n{n}.md", f"# N{n}\n\nShelf {n} has part {n * 7}.\n".encode()) for n in range(12)]
+    with served(settings) as first:
+        staff = first.key("staff")
+        job_id = upload(first, staff, *files, roles="staff").json()["job_id"]
+        path = f"/v1/jobs/{job_id}"
+        while first.client.get(path, headers=staff).json()["files_done"] < 1:
+            time.sleep(0.01)
+    with served(settings) as second:
+        job = finished(second, staff, job_id)
+        assert [file["outcome"]["state"] for file in job["files"]] == ["done"] * 12
+        assert sum(len(file["outcome"]["added"]) for file in job["files"]) == 12
+        assert not list(second.services.originals._coming.glob("*"))
+        listed = second.client.get("/v1/documents?limit=200", headers=staff).json()["documents"]
+    assert sum(each["source"] in dict(files) for each in listed) == 12
+
+
+def test_a_job_that_keeps_failing_is_given_up(server: Any) -> None:
+    """Its worker dies each time: after five attempts nobody tries again."""
+    jobs = server.services.state.jobs
+    principal = Principal(roles=frozenset({"staff"}))
+    file = JobFile(0, "a.md", 3, "sha256:00", "ab" * 12)
+    server.services.stopping.set()
+    time.sleep(0.05)
+    jobs.add("j", "me", principal, Said(), [file], idempotency_key=None, request_hash=b"")
+    for _ in range(MOST_ATTEMPTS):
+        jobs.claim("dying")
+        jobs.put_back("j")
+    runner = JobRunner(server.services, "healthy")
+    assert runner._step()
+    job = jobs.get("j", "me")
+    assert (job.state, job.error) == ("failed", "given_up")
