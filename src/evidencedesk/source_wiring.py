@@ -10,7 +10,7 @@ from evidencedesk.adapters.sources.fetching import Bounds, Fetcher
 from evidencedesk.errors import UsageError
 from evidencedesk.pipeline.visits import NoVisits, Visits, VisitsFile
 from evidencedesk.protocols import Source
-from evidencedesk.registry import adapter
+from evidencedesk.registry import adapter, load
 from evidencedesk.settings import Settings
 
 
@@ -52,6 +52,41 @@ def web_sources(
         addresses.check(url)
     pages: list[Source] = [adapter("sources", "pages")(urls, fetcher)] if urls else []
     return (*pages, *(adapter("sources", "sitemap")(url, fetcher) for url in sitemaps))
+
+
+def mail_sources(
+    settings: Settings, *, mailboxes: Sequence[str], password: str | None
+) -> tuple[Source, ...]:
+    """Sources of mail, each a folder ``imaps://user@host/folder``.
+
+    Args:
+        settings: the bounds.
+        mailboxes: addresses of folders.
+        password: of the user; None when it is not there.
+
+    Raises:
+        UsageError: ``offline``; ``no_password``.
+        SourceError: ``bad_url``.
+    """
+    if mailboxes and settings.offline:
+        raise UsageError(
+            "A mailbox cannot be read: the settings say offline.",
+            code="offline",
+            hint="Set offline = false, or ingest exported messages as files.",
+        )
+    if mailboxes and password is None:
+        raise UsageError(
+            "The mailbox needs a password, and the environment variable for it is not set.",
+            code="no_password",
+            hint="Set it, and name it with --password-env unless it is MAIL_PASSWORD.",
+        )
+    bounds = {
+        "seconds": settings.web.timeout_s,
+        "max_bytes": settings.ingestion.max_file_mb << 20,
+    }
+    account = load("evidencedesk.adapters.sources.imap:MailAccount")
+    folder = adapter("sources", "mailbox") if mailboxes else None
+    return tuple(folder(account(url, password, **bounds)) for url in mailboxes if folder)
 
 
 def visits_beside(index: str | Path) -> Visits:

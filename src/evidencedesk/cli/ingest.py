@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,11 +16,12 @@ from evidencedesk.cli.options import check_paths
 from evidencedesk.cli.terminal import Terminal
 from evidencedesk.errors import UsageError
 from evidencedesk.model import IngestReport
-from evidencedesk.source_wiring import web_sources
+from evidencedesk.source_wiring import mail_sources, web_sources
 
 app = new_app()
 
 _SHOWN = 20
+_PASSWORD = "MAIL_PASSWORD"  # noqa: S105 - the name of the variable
 
 _Roles = Annotated[
     list[str] | None, typer.Option(help="Who may see them; any one role suffices.", metavar="ROLE")
@@ -36,6 +38,7 @@ _Deny = Annotated[
         "ingest policies/ --prune      # documents whose file is gone are removed",
         "ingest --url https://example.org/fees --allow-host example.org",
         "ingest --sitemap https://example.org/sitemap.xml --prune",
+        "ingest --mailbox imaps://me@example.org/INBOX --role staff   # MAIL_PASSWORD is set",
         "ingest policies/ --watch      # goes on until Ctrl-C",
     )
 )
@@ -56,6 +59,16 @@ def ingest(
     allow_host: Annotated[
         list[str] | None,
         typer.Option(help="A host besides those of [web] hosts.", metavar="HOST"),
+    ] = None,
+    mailbox: Annotated[
+        list[str] | None,
+        typer.Option(help="A folder of mail: imaps://user@host/folder.", metavar="URL"),
+    ] = None,
+    password_env: Annotated[
+        str | None,
+        typer.Option(
+            help="Variable that holds the mailbox's password (MAIL_PASSWORD).", metavar="NAME"
+        ),
     ] = None,
     role: _Roles = None,
     deny: _Deny = None,
@@ -81,7 +94,7 @@ def ingest(
         typer.Option(help="How much is done side by side; 0 is one per core.", metavar="N"),
     ] = None,
 ) -> int:
-    """Bring the index in line with files, folders and web pages.
+    """Bring the index in line with files, folders, web pages and mail.
 
     Unchanged files cost nothing. A file that cannot be read keeps its last good version, is named
     with its reason, and makes the exit code 1. The index is made if there is none.
@@ -99,14 +112,19 @@ def ingest(
         "force": force,
     }
     paths = paths or []
-    options["sources"] = web_sources(
-        call.settings, urls=url or (), sitemaps=sitemap or (), hosts=allow_host or ()
+    options["sources"] = (
+        *web_sources(call.settings, urls=url or (), sitemaps=sitemap or (), hosts=allow_host or ()),
+        *mail_sources(
+            call.settings,
+            mailboxes=mailbox or (),
+            password=os.environ.get(password_env or _PASSWORD),
+        ),
     )
     if not paths and not options["sources"]:
         raise UsageError(
             "Missing argument 'PATH'.",
             code="path_missing",
-            hint="Name files or folders, or give --url or --sitemap.",
+            hint="Name files or folders, or give --url, --sitemap or --mailbox.",
         )
     if not (prune and force):
         check_paths(paths, hint="Correct it. To remove what came from it: --prune --force.")

@@ -192,7 +192,7 @@ def _read(named: SourceFile, reading: Reading, library: Library, expander: Expan
     except SourceError as error:
         return _Read(file.relative, record, error=error, said=said_beside(file, reading))
     read = _read_text(opened, record, reading, library)
-    if opened.media_type not in CONTAINERS:
+    if opened.media_type not in CONTAINERS or file.unchanged is not None:
         return read
     return replace(read, inside=_attachments(opened, expander))
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from evidencedesk.indexing import lost_documents
 from evidencedesk.ingestion.load import SourceFile, file_hash_of
-from evidencedesk.ingestion.sniff import CONTAINERS
 from evidencedesk.model import (
     DocumentRecord,
     FailedSource,
@@ -46,7 +45,6 @@ class _Run:
             for url, visit in self.visits.items()
             if (record := self.records.get(url)) is not None
             and record.file_hash == visit.file_hash
-            and record.media_type not in CONTAINERS
             and record.inputs_hash == self._inputs(record)
         }
 
