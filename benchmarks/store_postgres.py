@@ -49,7 +49,7 @@ ORDER BY (codes <#> %s::halfvec) + 0 LIMIT 10
 def main(options: argparse.Namespace, clock: Clock) -> None:
     """Measure and print."""
     with ExitStack() as stack:
-        url = options.url or stack.enter_context(temporary_server(**SERVER)).url()
+        url = options.url or stack.enter_context(temporary_server(small=False, **SERVER)).url()
         reports = [measure(url, chunks, options, clock) for chunks in options.chunks]
     if options.json:
         print(json.dumps(reports, indent=1))
@@ -107,9 +107,7 @@ def measure_searching(
             times, found = _search(store, role, [_only(kind, question) for question in questions])
             report[kind][role] = _percentiles(times)
             if kind == "vector":
-                shares = [
-                    len({*a} & {*b}) / 10 for a, b in zip(exact[role], found, strict=True)
-                ]
+                shares = [len({*a} & {*b}) / 10 for a, b in zip(exact[role], found, strict=True)]
                 report["recall"][role] = float(np.mean(shares))
     return report
 

@@ -54,7 +54,7 @@ class TestFences(StoreCase):
     open_store = staticmethod(open_postgres)
 
     @given(history=steps(max_size=12), access=filters(), groups=term_groups())
-    @settings(max_examples=25)
+    @settings(max_examples=12)
     def test_each_fence_alone_shows_what_both_show(
         self,
         history: list[Step],

@@ -14,7 +14,7 @@ from evidencedesk.testing.memory import MemoisedEmbedder
 @pytest.mark.usefixtures("postgres_url")
 @cases
 @example([STAFF_SECRET, PUBLIC], Principal(roles={"student"}), frozenset({Status.CURRENT}), 0.0)
-@settings(max_examples=12)
+@settings(max_examples=8)
 def test_nothing_shown_depends_on_what_may_not_be_seen_on_a_server(
     memoised_minilm: MemoisedEmbedder,
     tmp_path_factory: pytest.TempPathFactory,
