@@ -88,7 +88,7 @@ def typed_in(page: Path) -> list[str]:
 
 
 TYPED = sorted({line for page in PAGES for line in typed_in(page)})
-GROUPS = {"docs", "models", "eval", "answers", "chunks", "keys", "access", "apikeys"}
+GROUPS = {"docs", "models", "eval", "answers", "chunks", "keys", "apikeys", "jobs", "db", "notices"}
 OURS = [line for line in TYPED if line.startswith("evidencedesk ")]
 
 
