@@ -102,7 +102,7 @@ def test_without_a_command_there_is_help_and_a_usage_error(cli: Callable) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("ingst",), "No such command 'ingst'. Did you mean 'ingest'?"),
+        (("calibrte",), "No such command 'calibrte'. Did you mean 'calibrate'?"),
         (("ask",), "Missing argument 'QUESTION'."),
         (("ask", "a", "--no-such"), "No such option: --no-such"),
         (("ask", "a", "--threshold", "2"), "Invalid value for '--threshold'"),
