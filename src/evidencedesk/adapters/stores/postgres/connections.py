@@ -147,13 +147,19 @@ def reading(connection: Connection, access: AccessFilter) -> Iterator[None]:
 
 @contextmanager
 def operating(connection: Connection) -> Iterator[None]:
-    """A read-only transaction of the operator, of one committed state."""
+    """A read-only transaction of the operator, of one committed state, that may take its time."""
     connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    take_time(connection)
     try:
         yield
     finally:
         if not connection.broken:
             connection.execute("ROLLBACK")
+
+
+def take_time(connection: Connection) -> None:
+    """Let statements of the open transaction take as long as they do: they touch a whole index."""
+    connection.execute("SET LOCAL statement_timeout = 0")
 
 
 def _conninfo(address: Address, limits: Limits) -> str:

@@ -18,6 +18,7 @@ from evidencedesk.adapters.stores.postgres.connections import (
     Pool,
     operating,
     reading,
+    take_time,
     transaction,
 )
 from evidencedesk.adapters.stores.postgres.generations import (
@@ -94,6 +95,7 @@ class PostgresStore:
                 if store._needs_migration(connection, create=create):
                     with transaction(connection):
                         schema.lock(connection, address.schema)
+                        take_time(connection)
                         schema.migrate(connection, address)
                         store._begin(
                             connection, embedding, chunking or ChunkingSettings(), normalisation
@@ -144,6 +146,7 @@ class PostgresStore:
         """See ``protocols.MovableStore.fill``."""
         with self._pool.connection() as connection, transaction(connection):
             hold(connection)
+            take_time(connection)
             moving.fill(connection, pieces)
 
     def make_graph(self) -> bool:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from evidencedesk.adapters.stores.postgres import failures, generations, rows
 from evidencedesk.adapters.stores.postgres.address import Address
-from evidencedesk.adapters.stores.postgres.connections import Connection, transaction
+from evidencedesk.adapters.stores.postgres.connections import Connection, take_time, transaction
 from evidencedesk.adapters.stores.postgres.placing import place_chunks
 from evidencedesk.adapters.stores.postgres.receipt_rows import blank_document
 from evidencedesk.adapters.stores.postgres.stored import StoredDocuments
@@ -211,6 +211,7 @@ class PostgresWriter(StoredDocuments):
     def _changing_generations(self) -> Iterator[None]:
         with failures.translated(self._address), transaction(self._connection):
             generations.hold(self._connection)
+            take_time(self._connection)
             yield
             rows.count_revision(self._connection)
 
