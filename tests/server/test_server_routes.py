@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -98,40 +98,39 @@ def test_a_permission_opens_its_routes_and_no_others(server: Any, granted: Permi
         assert reply.status_code < 500, (row, reply.text)
 
 
-@pytest.mark.parametrize("row", NAMED, ids=lambda row: f"{row.method} {row.path}")
-@pytest.mark.parametrize("who", ["staff", "nobody", "other tenant", "administrator elsewhere"])
-def test_what_is_not_permitted_looks_as_if_it_were_not_there(
-    server: Any, row: RouteRow, who: str
-) -> None:
-    board = server.key("board")
+CLOSED_OUT: dict[str, Callable[[Any], dict[str, str]]] = {
+    "staff": lambda server: server.key("staff", permissions=GRANTABLE - {Permission.AUDIT}),
+    "nobody": lambda server: server.key(permissions=GRANTABLE - {Permission.AUDIT}),
+    "other tenant": lambda server: server.key("board", tenant="other"),
+    "administrator elsewhere": lambda server: server.key(administrator=True, tenant="other"),
+}
+
+
+@pytest.mark.parametrize("who", CLOSED_OUT)
+def test_what_is_not_permitted_looks_as_if_it_were_not_there(server: Any, who: str) -> None:
+    board, headers = server.key("board"), CLOSED_OUT[who](server)
     question = {"question": "What are instructors paid per hour?"}
     answer_id = server.client.post("/v1/ask", json=question, headers=board).json()["answer_id"]
-    headers = {
-        "staff": lambda: server.key("staff", permissions=GRANTABLE - {Permission.AUDIT}),
-        "nobody": lambda: server.key(permissions=GRANTABLE - {Permission.AUDIT}),
-        "other tenant": lambda: server.key("board", tenant="other"),
-        "administrator elsewhere": lambda: server.key(administrator=True, tenant="other"),
-    }[who]()
-    secret = answer_id if "{answer_id" in row.path else "wages"
-    absent = "0" * len(secret)
+    for row in NAMED:
+        secret = answer_id if "{answer_id" in row.path else "wages"
+        absent = "0" * len(secret)
+        there, not_there = (_replied(server, row, name, headers) for name in (secret, absent))
+        assert there.status_code == not_there.status_code == 404, row
+        assert there.text.replace(secret, absent) == not_there.text, row
+        heads = [
+            {name: value for name, value in reply.headers.items() if name not in VARIABLE}
+            for reply in (there, not_there)
+        ]
+        assert heads[0] == heads[1], row
+
+
+VARIABLE = {"x-request-id", "date", "content-length"}
+
+
+def _replied(server: Any, row: RouteRow, name: str, headers: dict[str, str]) -> Any:
     body = {"verdict": "wrong"} if row.path.endswith("feedback") else {"status": "draft"}
-    there, not_there = (
-        server.client.request(
-            row.method,
-            path_of(row, name),
-            headers=headers,
-            **({"json": body} if row.method in {"POST", "PATCH"} else {}),
-        )
-        for name in (secret, absent)
-    )
-    assert there.status_code == not_there.status_code == 404
-    assert there.text.replace(secret, absent) == not_there.text
-    variable = {"x-request-id", "date", "content-length"}
-    heads = [
-        {name: value for name, value in reply.headers.items() if name not in variable}
-        for reply in (there, not_there)
-    ]
-    assert heads[0] == heads[1]
+    sent = {"json": body} if row.method in {"POST", "PATCH"} else {}
+    return server.client.request(row.method, path_of(row, name), headers=headers, **sent)
 
 
 def test_every_reply_has_the_headers_that_keep_browsers_safe(server: Any) -> None:
