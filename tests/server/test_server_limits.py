@@ -9,10 +9,12 @@ from datetime import timedelta
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evidencedesk.errors import CallCancelledError
 from evidencedesk.model import Reply, Usage
 from evidencedesk.server.limits import Allowance, Turns
 from evidencedesk.server.problems import RequestError
@@ -129,6 +131,59 @@ def test_answers_wait_for_their_turn_and_too_many_are_refused(serve: Any) -> Non
         thread.join()
     assert statuses == [200] * 5
     assert reader.most == 2
+
+
+class PatientReader:
+    """A generator that replies once whoever asked has gone."""
+
+    name = "patient"
+
+    def __init__(self) -> None:
+        self.began = threading.Event()
+        self.noticed = threading.Event()
+
+    def generate(self, request: Any) -> Reply:
+        self.began.set()
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            if request.cancelled():
+                self.noticed.set()
+                raise CallCancelledError("gone")
+            time.sleep(0.01)
+        return Reply('{"insufficient": true, "claims": []}')
+
+
+def test_a_model_is_stopped_when_nobody_listens_any_more(live_with: Any) -> None:
+    reader = PatientReader()
+    address, server = live_with(generator=reader)
+    headers = {**server.key("staff"), "Accept": "text/event-stream"}
+    with httpx2.stream("POST", f"{address}/v1/ask", json=QUESTION, headers=headers) as reply:
+        assert next(reply.iter_lines()) == "event: retrieved"
+        assert reader.began.wait(10)
+    assert reader.noticed.wait(10)
+    deadline = time.monotonic() + 10
+    while server.services.turns._present:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_searches_do_not_wait_for_a_model(serve: Any) -> None:
+    reader = SlowReader()
+    server = serve(generator=reader, limits={"concurrent_answers": 1})
+    own = server.key("staff")
+    asking = threading.Thread(
+        target=lambda: server.client.post("/v1/ask", json=QUESTION, headers=own)
+    )
+    asking.start()
+    deadline = time.monotonic() + 20
+    while not reader.running:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    found = server.client.post("/v1/search", json={"query": "return"}, headers=own)
+    assert found.status_code == 200
+    assert reader.running == 1
+    reader.go_on.set()
+    asking.join()
 
 
 def test_a_turn_is_given_back_whatever_happens() -> None:

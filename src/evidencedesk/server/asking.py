@@ -57,7 +57,7 @@ def asking_router(services: Services) -> APIRouter:
             statuses=body.looked_at,
             k=body.k,
         )
-        async with services.turns.turn():
+        async with services.searches.turn():
             hits = await run_in_threadpool(find)
         return JSONResponse({"query": body.query, "hits": [hit_json(hit) for hit in hits]})
 

@@ -149,6 +149,7 @@ def services_of(
         requests=Allowance(limits.requests_per_minute, time, code="rate_limited", what="requests"),
         tokens=Allowance(limits.tokens_per_minute, time, code="too_many_tokens", what="tokens"),
         turns=Turns(limits.concurrent_answers, limits.waiting_answers),
+        searches=Turns(limits.concurrent_answers, limits.waiting_answers),
         metrics=Metrics(),
         log=log or logger_of(settings.telemetry),
         pseudonyms=Pseudonyms(secrets.token_bytes(32)),

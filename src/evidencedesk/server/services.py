@@ -35,6 +35,7 @@ class Services:
         requests: what each caller may ask for.
         tokens: what answers to each caller may cost.
         turns: how many answers are made side by side.
+        searches: how many searches; they do not wait for a model.
         metrics: figures for Prometheus.
         log: where the server tells of itself.
         pseudonyms: names for callers in the log.
@@ -54,6 +55,7 @@ class Services:
     requests: Allowance
     tokens: Allowance
     turns: Turns
+    searches: Turns
     metrics: Metrics
     log: Log
     pseudonyms: Pseudonyms
