@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from evidencedesk.ingestion.masking import DetectorMaker, DetectorSet, Masking
+from evidencedesk.ingestion.masking_policy import DetectorMaker, DetectorSet, Masking
 from evidencedesk.protocols import Detector
 from evidencedesk.registry import adapter
 from evidencedesk.settings import Settings

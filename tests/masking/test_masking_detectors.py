@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from planted import planted
 
-from evidencedesk.ingestion.masking import DetectorSet, Masker, Masking, searchable
+from evidencedesk.ingestion.masking import Masker, searchable
+from evidencedesk.ingestion.masking_policy import DetectorSet, Masking
 from evidencedesk.masking_wiring import masking_of
 from evidencedesk.protocols import Detector
 from evidencedesk.settings import Settings

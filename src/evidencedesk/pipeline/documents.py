@@ -18,7 +18,7 @@ from evidencedesk.ingestion.load import (
     read_source,
 )
 from evidencedesk.ingestion.manifest import Manifests
-from evidencedesk.ingestion.masking import Masking, Policy
+from evidencedesk.ingestion.masking_policy import Masking, Policy
 from evidencedesk.ingestion.metadata import (
     AccessDefaults,
     DeclaredMetadata,
