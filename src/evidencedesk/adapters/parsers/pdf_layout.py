@@ -222,9 +222,10 @@ def _mark_outlined(paragraphs: Sequence[Paragraph], outline: Iterable[OutlineEnt
         waiting.setdefault((entry.page, _key(entry.title)), min(entry.level, 6))
     found = False
     pages = {page for page, _ in waiting}
+    longest = 2 * max((len(key) for _, key in waiting), default=0) + 20
     for paragraph in paragraphs:
         page = paragraph.lines[0].page
-        if page not in pages or len(paragraph.lines) > _MOST_HEADING_LINES:
+        if page not in pages or sum(len(line.text) for line in paragraph.lines) > longest:
             continue
         key = _key(paragraph.text)
         level = waiting.pop((page, key), None) if key else None

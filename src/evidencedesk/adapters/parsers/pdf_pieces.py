@@ -39,10 +39,14 @@ class Frame:
 
     def boxes(self, rects: Boxes) -> Boxes:
         """``x0, y0, x1, y1`` of rectangles given as left, top, right, bottom in its coordinates."""
+        if not self.turns:
+            shown = rects[:, [0, 1, 2, 3]]
+            shown[:, 0::2] -= np.float32(self.left)
+            np.subtract(np.float32(self.up + self.bottom), shown[:, 1::2], out=shown[:, 1::2])
+            return shown
         x0, x1 = rects[:, 0] - self.left, rects[:, 2] - self.left
         y0, y1 = rects[:, 3] - self.bottom, rects[:, 1] - self.bottom
         turned = {
-            0: (x0, self.up - y1, x1, self.up - y0),
             1: (y0, x0, y1, x1),
             2: (self.across - x1, y0, self.across - x0, y1),
             3: (self.up - y1, self.across - x1, self.up - y0, self.across - x0),
