@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -32,6 +33,7 @@ Caller = Annotated[Identity, Depends(identity_of)]
 _MOST_FIELDS = 64
 _MOST_FIELD_BYTES = 4096
 _KEY_BYTES = 255
+_UTF_8 = re.compile(r"charset=\"?utf-8\"?\s*(?=;|$)")
 _FIELDS = frozenset({"files", "roles", "deny", "status", "lang", "owner", "replaces"})
 _FORM: dict[str, Any] = {
     "requestBody": {
@@ -167,10 +169,11 @@ def take(services: Services, form: FormData, caller: Identity, key: str | None) 
 
 
 def _check_type(request: Request) -> None:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "multipart/form-data":
+    """A form in another charset is refused: some decoders fail on it, others make half characters."""
+    kind, _, parameters = request.headers.get("content-type", "").lower().partition(";")
+    if kind.strip() != "multipart/form-data" or "charset" in _UTF_8.sub("", parameters):
         raise RequestError(
-            "An upload is multipart/form-data.",
+            "An upload is multipart/form-data, its text in UTF-8.",
             code="unsupported_type",
             hint="Send the files as parts called 'files'.",
         )
