@@ -61,7 +61,9 @@ def test_a_quote_is_shown_only_while_its_source_may_be_seen(server: Any) -> None
     assert receipt.json()["citations"][0]["available"] is False
     checked = server.client.post(f"/v1/answers/{answer_id}/recheck", headers=own).json()
     assert checked["holds"] is False
-    assert {each["lapse"] for each in checked["lapsed"]} == {"source_gone"}
+    assert {(each["document_id"], each["lapse"]) for each in checked["lapsed"]} == {
+        ("", "source_gone")
+    }
 
 
 def test_an_answer_holds_until_its_source_changes(server: Any) -> None:

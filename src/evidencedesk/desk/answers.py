@@ -121,8 +121,8 @@ class StoredAnswers:
         """Citations of stored answers that no longer hold; of one answer when it is named.
 
         A reader's own answers are judged by the rights he has now; who oversees the
-        tenant judges each by the rights with which it was asked. What ``principal`` may not see is ``source_gone``,
-        whether it is gone or closed.
+        tenant judges each by the rights with which it was asked. What ``principal`` may not see is ``source_gone``
+        and has no name, whether it is gone or closed.
 
         Raises:
             UsageError: ``not_found``.

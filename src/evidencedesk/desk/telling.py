@@ -63,10 +63,10 @@ def row_of(receipt: Receipt, subject: str | None) -> dict[str, Any]:
 
 
 def told(lapsed: Lapsed, record: DocumentRecord | None, seen: AccessFilter) -> Lapsed:
-    """What a reader is told of a lapse: of a document that he may not see, that it is gone."""
+    """What a reader is told of a lapse: a document that he may not see is gone, and has no name."""
     if record is not None and seen.admits(rule_of(record)):
         return lapsed
-    return replace(lapsed, lapse=Lapse.GONE, detail=UNAVAILABLE)
+    return replace(lapsed, document_id="", lapse=Lapse.GONE, detail=UNAVAILABLE)
 
 
 def lapse_warnings(lapsed: Sequence[Lapsed]) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ class Lapsed:
     Attributes:
         answer_id: the answer.
         citation: index of the citation.
-        document_id: the cited document.
+        document_id: the cited document; empty for a person who may not see it.
         lapse: why.
         detail: what was compared, for a person who may see the document.
     """
