@@ -347,6 +347,9 @@ def test_evaluation_runs_are_shown_in_figures_without_content(served, index: Pat
     assert "secret" not in shown
     for missing in ("odd", "../../etc/passwd", "last"):
         assert get(served, f"/quality/run?id={missing}", overseer).status_code == 404
+    elsewhere = served.key("staff", administrator=True, tenant="other")
+    assert "&lt;b&gt;set" not in get(served, "/quality", elsewhere).text
+    assert get(served, "/quality/run?id=run-1", elsewhere).status_code == 404
 
 
 def test_activity_names_who_did_what_and_no_content(served) -> None:

@@ -38,7 +38,7 @@ def quality_router(services: Services, pages: Pages) -> APIRouter:
         """Figures of the newest answers and evaluation runs; the slower parts come by themselves."""
         texts = pages.texts(request)
         rows = services.desk.answers.list(principal=caller.principal, limit=_ANSWERS)
-        stored = _newest(runs)
+        stored = _newest(runs) if _measures(services, caller) else []
         return pages.page(
             request,
             caller,
@@ -70,7 +70,7 @@ def quality_router(services: Services, pages: Pages) -> APIRouter:
         id: Annotated[str, Query(max_length=200)],  # noqa: A002
     ) -> Response:
         """One evaluation run in figures; no question and no answer of it is shown."""
-        if id not in runs.ids():
+        if not _measures(services, caller) or id not in runs.ids():
             return pages.missing(request, caller)
         try:
             found = runs.load(id)
@@ -89,6 +89,11 @@ def quality_router(services: Services, pages: Pages) -> APIRouter:
         )
 
     return router
+
+
+def _measures(services: Services, caller: Identity) -> bool:
+    """Runs are the operator's, over whatever tenants a golden set asks for: his own tenant sees them."""
+    return caller.principal.tenant == services.settings.access.tenant
 
 
 def _reasons(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, int]]:
