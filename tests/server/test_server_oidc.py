@@ -209,6 +209,18 @@ def test_sign_in_opens_a_session(desk: Any, provider: OidcProvider) -> None:
     assert found["permissions"] == ["read", "write"]
 
 
+def test_who_follows_a_citation_gets_to_it_by_way_of_the_provider(
+    desk: Any, provider: OidcProvider
+) -> None:
+    citation = "/source?document=kc-returns-v3&at=20-250&content=sha256%3Aabc"
+    sent = desk.client.get(citation)
+    assert sent.status_code == 303
+    begun_there = desk.client.get(sent.headers["location"])
+    back = signed_in_at(provider, begun_there.headers["location"], "writer")
+    reply = desk.client.get(back.removeprefix("http://127.0.0.1"))
+    assert reply.headers["location"] == citation
+
+
 def test_a_session_that_changes_something_repeats_its_token(
     desk: Any, provider: OidcProvider
 ) -> None:

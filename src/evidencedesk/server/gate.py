@@ -24,6 +24,8 @@ from evidencedesk.server.problems import UNAUTHENTICATED, Problem, not_permitted
 from evidencedesk.settings.serving import ServerTable
 
 SIGN_IN = "/sign-in"
+_MOST_QUERY = 2000
+"""Bytes of a query that is gone back to after signing in; a citation's is far shorter."""
 
 Denied = Callable[[str, str, Identity | None], None]
 """Told of every refusal: its code, the route, and the caller where he is known."""
@@ -119,6 +121,8 @@ class Gate:
         if row is None or not row.page or not self._signs_in or scope["method"] not in SAFE:
             return None
         target = quote(scope["path"], safe="/")
+        if 0 < len(scope["query_string"]) <= _MOST_QUERY:
+            target += "?" + scope["query_string"].decode("latin-1")
         return RedirectResponse(f"{SIGN_IN}?target={quote(target, safe='')}", 303)
 
     def _bounded(self, scope: Scope, row: RouteRow | None, receive: Receive) -> Receive:
