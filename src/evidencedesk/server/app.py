@@ -20,7 +20,7 @@ from evidencedesk.server.asking import asking_router
 from evidencedesk.server.completions import completions_router
 from evidencedesk.server.documents import documents_router
 from evidencedesk.server.gate import Gate
-from evidencedesk.server.headers import Headers
+from evidencedesk.server.headers import Headers, complete
 from evidencedesk.server.health import health_router
 from evidencedesk.server.mcp_http import mcp_router
 from evidencedesk.server.observing import Observing
@@ -129,7 +129,12 @@ def _answer_errors(app: FastAPI, services: Services) -> None:
             route=request.scope.get("evidencedesk.route", ""),
             request=request.scope.get("evidencedesk.request_id", ""),
         )
-        return Problem(500, "internal", TITLES[500], "Tell whoever runs this server.").response()
+        response = Problem(
+            500, "internal", TITLES[500], "Tell whoever runs this server."
+        ).response()
+        # The framework answers bugs outside of every middleware, also of the one for headers.
+        complete(response.headers, request.scope, request.scope.get("evidencedesk.request_id", ""))
+        return response
 
 
 _TOLD = frozenset({"sign_in_failed", "rate_limited", "too_many_answers", "too_many_jobs"})

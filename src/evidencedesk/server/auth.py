@@ -18,7 +18,8 @@ from evidencedesk.server.state.keys import PREFIX
 from evidencedesk.settings import Settings
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "via")
+_FORWARDED = ("forwarded", "via", "x-forwarded-", "x-real-", "x-client-", "x-original-", "cf-")
+"""How names of headers begin that proxies add."""
 
 
 class Verifier(Protocol):
@@ -85,7 +86,7 @@ def is_direct(connection: HTTPConnection) -> bool:
     client = connection.client
     if client is None or client.host not in LOOPBACK - {"localhost"}:
         return False
-    if any(name in connection.headers for name in _FORWARDED):
+    if any(name.startswith(_FORWARDED) for name in connection.headers):
         return False
     hosts = connection.headers.getlist("host")
     return len(hosts) == 1 and host_name(hosts[0]) in LOOPBACK

@@ -38,13 +38,14 @@ class Headers:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                _complete(MutableHeaders(scope=message), scope, request_id)
+                complete(MutableHeaders(scope=message), scope, request_id)
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
 
 
-def _complete(headers: MutableHeaders, scope: Scope, request_id: str) -> None:
+def complete(headers: MutableHeaders, scope: Scope, request_id: str) -> None:
+    """Add them to those of a response; for responses that are made outside of the middleware, too."""
     for name, value in _ALWAYS.items():
         headers[name] = value
     for name, value in _UNLESS_SET.items():
