@@ -31,8 +31,8 @@ def figures() -> dict[str, frozenset[str]]:
 
 
 def expressions() -> list[str]:
-    rules = yaml.safe_load((DEPLOY / "prometheus-alerts.yaml").read_text("utf-8"))
-    board = json.loads((DEPLOY / "grafana-dashboard.json").read_text("utf-8"))
+    rules = yaml.safe_load((DEPLOY / "prometheus" / "alerts.yaml").read_text("utf-8"))
+    board = json.loads((DEPLOY / "grafana" / "dashboard.json").read_text("utf-8"))
     return [
         *(rule["expr"] for group in rules["groups"] for rule in group["rules"]),
         *(target["expr"] for panel in board["panels"] for target in panel["targets"]),
