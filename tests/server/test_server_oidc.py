@@ -104,6 +104,8 @@ def forged(provider: OidcProvider) -> dict[str, str]:
         "no audience": provider.token({**ACCESS, "aud": None}),
         "other issuer": provider.token({**ACCESS, "iss": "http://127.0.0.1:1"}),
         "nobody": provider.token({**ACCESS, "sub": None}),
+        "half a character": provider.token({**ACCESS, "sub": "\ud800"}),
+        "zero byte": provider.token({**ACCESS, "sub": "erika\0"}),
         "other key": provider.token(ACCESS, key=stranger),
         "unknown key": provider.token(ACCESS, key=SigningKey.made()),
         "alg none": f"{none}.{body}.",

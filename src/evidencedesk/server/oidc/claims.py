@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from evidencedesk.access import Principal, check_role, check_tenant
 from evidencedesk.errors import AccessRuleError
@@ -29,7 +29,7 @@ def granted(claims: Mapping[str, Any], settings: Settings) -> Granted | None:
     """
     oidc = settings.server.oidc
     subject, tenant = claim(claims, oidc.subject_claim), _tenant(claims, settings)
-    if not isinstance(subject, str) or not 0 < len(subject) <= _SUBJECT_CHARS or tenant is None:
+    if not _is_name(subject) or tenant is None:
         return None
     roles = _roles(claim(claims, oidc.roles_claim), frozenset(settings.access.known_roles))
     named = frozenset(_names(claim(claims, oidc.roles_claim)))
@@ -77,6 +77,11 @@ def _roles(value: Any, known: frozenset[str]) -> frozenset[str]:
         except AccessRuleError:
             continue
     return frozenset(found & known) if known else frozenset(found)
+
+
+def _is_name(value: Any) -> TypeGuard[str]:
+    """Half characters and zero bytes are no names: not every database takes them."""
+    return isinstance(value, str) and 0 < len(value) <= _SUBJECT_CHARS and value.isprintable()
 
 
 def _names(value: Any) -> list[str]:
