@@ -126,7 +126,9 @@ CELLS = {
 
 
 @pytest.mark.parametrize("stored", sorted(CELLS))
-def test_ragflow_2406_cells_show_stored_values_instead_of_formulas(tmp_path: Path, stored: str) -> None:
+def test_ragflow_2406_cells_show_stored_values_instead_of_formulas(
+    tmp_path: Path, stored: str
+) -> None:
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     related = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     packed = "http://schemas.openxmlformats.org/package/2006/relationships"

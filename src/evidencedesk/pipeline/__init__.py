@@ -15,8 +15,8 @@ from evidencedesk.pipeline.run import (
     check_chunking,
     check_normalisation,
     remove_document,
-    run_ingestion,
     run_files,
+    run_ingestion,
     run_upload,
 )
 from evidencedesk.pipeline.sources import run_source
@@ -52,9 +52,9 @@ __all__ = [
     "rebuild",
     "recall",
     "remove_document",
+    "run_files",
     "run_ingestion",
     "run_source",
-    "run_files",
     "run_upload",
     "search",
     "stand_alone",
