@@ -16,10 +16,12 @@ from evidencedesk.errors import UsageError
 from evidencedesk.evaluation.intervals import mean_of
 from evidencedesk.evaluation.storage import RunStore
 from evidencedesk.evaluation.summary import METRICS, summarise
+from evidencedesk.server.building import state_path
 from evidencedesk.server.identity import Identity, identity_of
 from evidencedesk.server.services import Services
 from evidencedesk.server.ui.figures import FOLLOWED, bars, reliability_plot, trend
 from evidencedesk.server.ui.rendering import Pages
+from evidencedesk.settings import Settings
 
 Caller = Annotated[Identity, Depends(identity_of)]
 
@@ -31,7 +33,7 @@ _SEED = 7
 def quality_router(services: Services, pages: Pages) -> APIRouter:
     """``GET /quality`` and its parts ``/quality/gaps``, ``/quality/lapsed``, ``/quality/run``."""
     router = APIRouter()
-    runs = RunStore.beside(Path(services.settings.index.url))
+    runs = RunStore.beside(_folder(services.settings))
 
     @router.get("/quality")
     def quality(request: Request, caller: Caller) -> Response:
@@ -89,6 +91,12 @@ def quality_router(services: Services, pages: Pages) -> APIRouter:
         )
 
     return router
+
+
+def _folder(settings: Settings) -> Path:
+    """The folder of the index; of an index on a database server, the one with the server's own files."""
+    url = settings.index.url
+    return state_path(settings).parent if "://" in url else Path(url)
 
 
 def _measures(services: Services, caller: Identity) -> bool:
