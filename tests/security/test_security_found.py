@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from evidencedesk.access import Principal
+from evidencedesk.desk.keeping import Said
+from evidencedesk.errors import UsageError
 from evidencedesk.server.identity import Permission
 
 OVERSEEN = frozenset({Permission.READ, Permission.AUDIT})
@@ -88,3 +91,20 @@ def test_a_bug_is_answered_like_everything_else_and_tells_nothing(serve: Any) ->
     assert "default-src 'none'" in reply.headers["content-security-policy"]
     assert f'"request": "{reply.headers["x-request-id"]}"' in server.logged.getvalue()
     assert "bike" not in reply.text + server.logged.getvalue()
+
+
+def test_what_can_be_no_id_is_not_there(server: Any) -> None:
+    """SQLite takes no half character, PostgreSQL no zero byte (tests/postgres/test_postgres_server.py)."""
+    desk, reader = server.services.desk, Principal(roles=frozenset({"staff"}), subject="erika")
+    for name in ("\udcff", "kc-returns-v3\0"):
+        for ask in (
+            lambda name: desk.document(name, principal=reader),
+            lambda name: desk.update(name, Said(status="draft"), principal=reader),
+            lambda name: desk.delete(name, principal=reader),
+            lambda name: desk.answers.show(name, principal=reader),
+            lambda name: desk.answers.recheck(answer_id=name, principal=reader),
+            lambda name: desk.feedback(name, "wrong", principal=reader),
+        ):
+            with pytest.raises(UsageError) as refused:
+                ask(name)
+            assert refused.value.code == "not_found"

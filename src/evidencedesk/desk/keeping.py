@@ -9,7 +9,7 @@ from pathlib import Path
 from evidencedesk import wiring
 from evidencedesk.access import AccessFilter, Principal, check_known_roles, parse_status
 from evidencedesk.desk.overseeing import Overseen
-from evidencedesk.desk.telling import ANY_STATUS
+from evidencedesk.desk.telling import ANY_STATUS, can_be_an_id
 from evidencedesk.desk.versions import found_or_raise
 from evidencedesk.errors import AccessRuleError
 from evidencedesk.ingestion.load import SourceFile
@@ -166,7 +166,8 @@ class Keeping(Overseen):
                 self._check_change(self._own(writer, known.id, principal), said, principal)
 
     def _own(self, writer: Writer, document_id: str, principal: Principal) -> DocumentRecord:
-        record = writer.record(principal.tenant, document_id)
+        named = can_be_an_id(document_id)
+        record = writer.record(principal.tenant, document_id) if named else None
         seen = AccessFilter.for_principal(principal, ANY_STATUS)
         visible = record if record is not None and seen.admits(rule_of(record)) else None
         return found_or_raise(visible, "document", document_id)

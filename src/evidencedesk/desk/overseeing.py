@@ -11,7 +11,7 @@ from evidencedesk.access import DEFAULT_STATUSES, AccessFilter, Principal, Statu
 from evidencedesk.desk.library import Library
 from evidencedesk.desk.notifying import Notifying
 from evidencedesk.desk.receipts import ReadableReceipts, not_found
-from evidencedesk.desk.telling import ANY_STATUS
+from evidencedesk.desk.telling import ANY_STATUS, can_be_an_id
 from evidencedesk.errors import QuestionError, UsageError
 from evidencedesk.model import Hit
 from evidencedesk.model.feedback import (
@@ -181,7 +181,7 @@ def _note(note: str) -> str:
             code="note_too_long",
             hint="Shorten it.",
         )
-    return "".join(letter for letter in note if not "\ud800" <= letter <= "\udfff").strip()
+    return "".join(filter(can_be_an_id, note)).strip()
 
 
 def _beside(

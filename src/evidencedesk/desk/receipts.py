@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evidencedesk.access import Principal
 from evidencedesk.desk.index import OpenIndex
+from evidencedesk.desk.telling import can_be_an_id
 from evidencedesk.errors import UsageError
 from evidencedesk.model.receipt import Receipt
 from evidencedesk.protocols import Ledger
@@ -36,7 +37,8 @@ class ReadableReceipts:
         Raises:
             UsageError: ``not_found``, the same whether it is not there or not permitted.
         """
-        receipt = self.ledger.receipt(principal.tenant, answer_id)
+        named = can_be_an_id(answer_id)
+        receipt = self.ledger.receipt(principal.tenant, answer_id) if named else None
         if receipt is None or not (
             principal.oversees or receipt.subject == self.own_hash(principal)
         ):

@@ -19,6 +19,11 @@ ANY_STATUS = frozenset(Status)
 _NAMED = 5
 
 
+def can_be_an_id(name: str) -> bool:
+    """Not half a character, which no database takes, and no zero byte, which not every one does."""
+    return not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in name)
+
+
 def everything(tenant: str) -> AccessFilter:
     """The product's own view of a tenant; nothing of it is shown."""
     return AccessFilter(tenant=tenant, administrator=True, statuses=ANY_STATUS)
