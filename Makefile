@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fix types layers unit docs slow browser frameworks bench adversary coverage lock clean
+.PHONY: help demo test lint fix types layers unit docs slow browser frameworks bench adversary coverage lock parts clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -82,7 +82,25 @@ lock: $(VENV)/.dev ## choose and pin the newest dependencies
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --extra server -c requirements/run.txt -o requirements/server.txt
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --group dev -c requirements/run.txt -o requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url requirements/parts.in -o requirements/parts.txt
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --extra openai --extra server --group frameworks -c requirements/run.txt -o requirements/frameworks.txt
+
+$(VENV)/server/.ready: requirements/server.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)/server
+	$(VENV)/server/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/server.txt
+	$(VENV)/server/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps .
+	@touch $@
+
+$(VENV)/parts/.ready: requirements/parts.txt
+	$(PYTHON) -m venv $(VENV)/parts
+	$(VENV)/parts/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/parts.txt
+	@touch $@
+
+parts: $(VENV)/server/.ready $(VENV)/parts/.ready ## what a server is made of: bill of materials (CycloneDX) and licences, in dist/
+	@mkdir -p dist
+	$(VENV)/parts/bin/cyclonedx-py environment --output-format JSON --output-file dist/evidencedesk.cdx.json $(VENV)/server/bin/python
+	$(VENV)/parts/bin/pip-licenses --python $(VENV)/server/bin/python --format markdown --with-urls --order license --output-file dist/licences.md
+	@echo "dist/evidencedesk.cdx.json and dist/licences.md"
 
 clean: ## remove everything that was made here
 	rm -rf $(VENV) .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache demo-desk htmlcov .coverage*
