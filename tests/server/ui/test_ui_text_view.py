@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -123,6 +124,33 @@ def test_markup_is_told_from_words() -> None:
     words = "".join(p.text for p in all_pieces(view) if "syntax" not in p.kinds.split())
     assert "bold rule with a link and" in words
     assert not any(mark in words for mark in ("**", "](", "```", "## ", "> ", "---"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**a " * 75_000,
+        "__a " * 75_000,
+        "".join("`" * n + "a " for n in range(1, 770)),
+        "[" * 300_000,
+    ],
+    ids=["strong", "underlined", "code", "links"],
+)
+def test_marks_that_nobody_closes_take_no_time(text: str) -> None:
+    """They took minutes, in which the whole server stood still: whoever may write could bring such a file."""
+    started = time.monotonic()
+    assert markdown_marks(text, Span(0, len(text)), BlockKind.PARAGRAPH) == []
+    assert time.monotonic() - started < 10
+
+
+def test_a_hundred_thousand_marks_take_no_time() -> None:
+    text, started = "**a** " * 50_000, time.monotonic()
+    whole = Span(0, len(text))
+    found = pieces(text, whole, markdown_marks(text, whole, BlockKind.PARAGRAPH))
+    assert [(each.text, each.kinds) for each in found[-4:]] == [
+        ("**", "syntax"), ("a", "strong"), ("**", "syntax"), (" ", ""),
+    ]  # fmt: skip
+    assert time.monotonic() - started < 10
 
 
 @given(st.data())

@@ -7,6 +7,7 @@ it. So a quote is marked at exactly the code points where it was verified.
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,8 +23,9 @@ _HEADING = re.compile(r"\A[ ]{0,3}(#{1,6}[ \t]+)|([ \t]+#+[ \t]*)\Z|(\n[ ]{0,3}[
 _LIST_ITEM = re.compile(r"\A\s*((?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)")
 _QUOTE = re.compile(r"^[ ]{0,3}((?:>[ ]?)+)", re.MULTILINE)
 _FENCE = re.compile(r"\A\s*((?:`{3,}|~{3,})[^\n]*\n)|(\n[ ]{0,3}(?:`{3,}|~{3,})[ \t]*)\Z")
-_STRONG = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", re.DOTALL)
-_CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+# Marks that nobody closes are looked for this far and no further: a file may hold a million of them.
+_STRONG = re.compile(r"(\*\*|__)(?=\S)(.{1,500}?)(?<=\S)\1", re.DOTALL)
+_CODE = re.compile(r"(?<!`)(`++)(.{1,500}?)(?<!`)\1(?!`)", re.DOTALL)
 _LINK = re.compile(r"!?(\[)([^\[\]\n]{1,500})(\]\([^()\s]{0,2000}(?:\s+\"[^\"\n]{0,500}\")?\))")
 
 
@@ -53,15 +55,17 @@ class Piece:
 
 def pieces(text: str, span: Span, marks: Iterable[Mark]) -> tuple[Piece, ...]:
     """``span`` of ``text`` cut at the ends of ``marks``; marks that do not touch it count for nothing."""
-    touching = [mark for mark in marks if mark.start < span.end and mark.end > span.start]
-    cuts = {span.start, span.end}
-    cuts |= {
-        edge for mark in touching for edge in (mark.start, mark.end) if span.start < edge < span.end
-    }
-    ordered = sorted(cuts)
+    steps: defaultdict[int, Counter[str]] = defaultdict(Counter, {span.start: Counter()})
+    for mark in marks:
+        start, end = max(mark.start, span.start), min(mark.end, span.end)
+        if start < end:
+            steps[start][mark.kind] += 1
+            steps[end][mark.kind] -= 1
     found = []
-    for start, end in pairwise(ordered):
-        kinds = {mark.kind for mark in touching if mark.start <= start and mark.end >= end}
+    laid: Counter[str] = Counter()
+    for start, end in pairwise(sorted({*steps, span.end})):
+        laid.update(steps[start])
+        kinds = {kind for kind, count in laid.items() if count}
         found.append(Piece(text[start:end], HIT in kinds, " ".join(sorted(kinds - {HIT}))))
     return tuple(found)
 
