@@ -8,11 +8,12 @@ _LIST_MARK = re.compile(r"\A\s*(?:>\s*)*(?:(?:[-*+•‣◦]|\d{1,3}[.)])\s+)?(?
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\]\[]*)\](?:\([^()\s]*(?:\s+\"[^\"]*\")?\)|\[[^\]\[]*\])")
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]+)>")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+# Marks that nobody closes are looked for so far and no further: a sentence may hold thousands.
 _PAIRED = (
-    re.compile(r"(\*\*|__|~~)(?=\S)(.+?)(?<=\S)\1"),
+    re.compile(r"(\*\*|__|~~)(?=\S)(.{1,500}?)(?<=\S)\1"),
     re.compile(r"(?<![\w*])(\*)(?=[^\s*])([^*]+?)(?<=[^\s*])\1(?![\w*])"),
     re.compile(r"(?<![\w_])(_)(?=[^\s_])([^_]+?)(?<=[^\s_])\1(?![\w_])"),
-    re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)"),
+    re.compile(r"(?<!`)(`++)(.{1,500}?)(?<!`)\1(?!`)"),
 )
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CELL = re.compile(r"\s*(?<!\\)\|\s*")
