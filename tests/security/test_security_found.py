@@ -108,3 +108,12 @@ def test_what_can_be_no_id_is_not_there(server: Any) -> None:
             with pytest.raises(UsageError) as refused:
                 ask(name)
             assert refused.value.code == "not_found"
+
+
+def test_earlier_questions_are_read_no_further_than_a_question_may_go(server: Any) -> None:
+    """Twenty of 12,000 characters kept a processor busy for five seconds."""
+    desk = server.services.desk
+    most = server.services.settings.retrieval.max_question_chars
+    earlier = "How long is the warranty?"
+    assert "warranty" in desk.stand_alone("And for employees?", [earlier]).text
+    assert "warranty" not in desk.stand_alone("And for employees?", ["\n" * most + earlier]).text

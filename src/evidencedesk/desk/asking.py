@@ -101,7 +101,8 @@ class Asking(Overseen):
     ) -> Turn:
         """One turn of a conversation: ``question`` made to stand alone, then asked like any other.
 
-        ``earlier`` questions, oldest first, give words and nothing else; raises what ``ask`` raises.
+        ``earlier`` questions, oldest first, give words and nothing else, each as many as a question may
+        have; raises what ``ask`` raises.
         """
         asked = self.stand_alone(question, earlier)
         answer = self.ask(asked.text, principal=principal, statuses=statuses, threshold=threshold)
@@ -114,7 +115,9 @@ class Asking(Overseen):
             QuestionError: ``empty_question`` or ``question_too_long``.
         """
         rewriter = wiring.rewriter_of(self._index.settings, self._index.generator())
-        return stand_alone(question, earlier, self._index.answering(None), rewriter=rewriter)
+        most = self._index.settings.retrieval.max_question_chars
+        asked = [each[:most] for each in earlier]
+        return stand_alone(question, asked, self._index.answering(None), rewriter=rewriter)
 
     def recall(
         self,
