@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from multiprocessing.context import ForkServerProcess
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from evidencedesk.model import StoreQuery
-from evidencedesk.protocols import Snapshot, Store
+from evidencedesk.protocols import Snapshot, Store, Writer
 from evidencedesk.testing.store_case import AS_STAFF, STAFF, StoreCase, for_all, put
 from evidencedesk.testing.strategies import make_chunks, make_document, vector_of
 
@@ -31,10 +31,21 @@ OpenStore = Callable[[str], Store]
 
 def write_version(store: Store, version: int) -> None:
     """Replace the document ``torn`` by its next version, of a length of its own."""
+    with store.write() as writer:
+        _replace(writer, version)
+
+
+def write_versions(store: Store, versions: Iterable[int]) -> None:
+    """The same for several versions, which share transactions."""
+    with store.write() as writer, writer.together():
+        for version in versions:
+            _replace(writer, version)
+
+
+def _replace(writer: Writer, version: int) -> None:
     texts = [f"bike v{version} n{number}" for number in range(3 + 7 * version % 11)]
     document = make_document("torn", texts, STAFF)
-    with store.write() as writer:
-        writer.replace_document(document, for_all(writer, document))
+    writer.replace_document(document, for_all(writer, document))
 
 
 def version_seen(snapshot: Snapshot) -> int:
@@ -66,8 +77,9 @@ def write_for_ever(open_store: OpenStore, path: str, version: int, ready: Any) -
     """A writer that is killed in the middle."""
     store = open_store(path)
     while True:
-        version += 1
-        write_version(store, version)
+        write_version(store, version + 1)
+        write_versions(store, range(version + 2, version + 5))
+        version += 4
         ready.set()
 
 
