@@ -171,7 +171,7 @@ def test_sources_are_shown_again_only_while_they_may_be_seen(desk: Desk, tmp_pat
     assert kept.answer.citations == turns[1].answer.citations
     assert (closed.answer.claims, closed.answer.citations, closed.answer.text) == ((), (), "")
     assert closed.answer.note == WITHHELD
-    assert "28" not in json.dumps({**closed.to_json(), "timing_ms": {}, "confidence": 0})
+    assert "28 days" not in json.dumps(closed.to_json())
     assert not any(one.startswith("leave") for one in closed.answer.retrieved_ids)
     assert desk.recall(turns, principal=STAFF)[0].answer.text == turns[0].answer.text
 
