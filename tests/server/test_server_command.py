@@ -8,9 +8,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,42 @@ def test_killed_workers_lose_no_upload(index: Path, tmp_path: Path) -> None:
         documents = httpx2.get(f"{address}/v1/documents?limit=200").json()["documents"]
         names = [each["source"] for each in documents if each["source"].startswith("note-")]
         assert sorted(names) == sorted(f"note-{n}.md" for n in range(20))
+
+
+@pytest.mark.slow
+def test_workers_killed_while_they_answer_are_replaced_at_once(index: Path, tmp_path: Path) -> None:
+    """A worker that dies while it is asked whether it lives must not be waited for."""
+    settings = {
+        "EVIDENCEDESK_INDEX__URL": str(index),
+        "EVIDENCEDESK_ACCESS__LOCAL__ROLES": "staff",
+    }
+    stop = threading.Event()
+    statuses: set[int] = set()
+
+    with serving(tmp_path, "--workers", "2", **settings) as (process, address):
+
+        def ask() -> None:
+            while not stop.is_set():
+                with suppress(httpx2.HTTPError):
+                    reply = httpx2.post(f"{address}/v1/ask", json={"question": "Where is it?"})
+                    statuses.add(reply.status_code)
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for _ in range(6):
+            time.sleep(1.0)
+            for child in children(process.pid)[:1]:
+                os.kill(child, signal.SIGKILL)
+        wait_for(f"{address}/health/ready")
+        deadline = time.monotonic() + 20
+        while len(children(process.pid)) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert statuses == {200}
 
 
 def children(pid: int) -> list[int]:

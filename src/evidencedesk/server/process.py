@@ -7,8 +7,9 @@ import os
 import shutil
 import socket
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import uvicorn
 from fastapi import FastAPI
@@ -22,6 +23,8 @@ from evidencedesk.settings import Settings
 
 _BACKLOG = 2048
 _WORKER_SILENCE_S = 60
+_LOOK_S = 0.2
+_NOT_STARTED = False
 """A worker that says nothing for so long is replaced; on a busy machine it takes a while to start."""
 _METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
@@ -72,9 +75,29 @@ def _run_workers(config: uvicorn.Config, sockets: Sequence[socket.socket]) -> No
     folder = tempfile.mkdtemp(prefix="evidencedesk-metrics-")
     os.environ.setdefault(_METRICS_FOLDER, folder)
     try:
-        Multiprocess(config, list(sockets)).run()
+        _Workers(config, list(sockets)).run()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Workers(Multiprocess):
+    """Worker processes, of which a dead one is replaced at once.
+
+    Between two pings uvicorn sees that a worker is dead; one that dies while it is being pinged is
+    waited for as long as a slow one. So its ping is answered for it.
+    """
+
+    def run(self) -> None:
+        """Run until told to stop."""
+        threading.Thread(target=self._answer_for_the_dead, daemon=True).start()
+        super().run()
+
+    def _answer_for_the_dead(self) -> None:
+        while not self.should_exit.wait(_LOOK_S):
+            for worker in tuple(self.processes):
+                if worker.exitcode is not None:
+                    with suppress(OSError):
+                        worker.child_conn.send(_NOT_STARTED)
 
 
 def _listening(settings: Settings) -> socket.socket:
