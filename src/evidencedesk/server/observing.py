@@ -7,6 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evidencedesk.server.services import Services
 
+_NOT_FOUND = 404
 _QUIET = frozenset({"/health", "/health/ready", "/metrics"})
 
 
@@ -43,6 +44,10 @@ class Observing:
 
     def _note(self, scope: Scope, method: str, route: str, status: int, seconds: float) -> None:
         self._services.metrics.request(method, route, status, seconds)
+        caller = scope.get("evidencedesk.identity")
+        if status == _NOT_FOUND and caller is not None and scope.get("evidencedesk.route"):
+            # Unknown or not permitted: nobody is told which, but whoever tries many shows here.
+            self._services.denied("not_found", route, caller)
         level = self._services.log.debug if route in _QUIET else self._services.log.info
         level(
             "request",

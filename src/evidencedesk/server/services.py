@@ -19,6 +19,7 @@ from evidencedesk.server.originals import Originals
 from evidencedesk.server.state.store import ServerState
 from evidencedesk.server.traces import NoTraces, Traces
 from evidencedesk.settings import Settings
+from evidencedesk.verification import INJECTION_SIGNALS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,9 +67,21 @@ class Services:
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def observe_answer(self, answer: Answer, caller: Identity) -> None:
-        """Count an answer, and charge its tokens to whoever asked."""
+        """Count an answer, and charge its tokens to whoever asked.
+
+        A reply that cites what it was not given, repeats the mark of its instructions or holds what
+        is never shown may follow orders from a document; the security log tells of it.
+        """
         self.metrics.answer(answer)
         self.traces.answer(answer)
+        signals = {check.check for check in answer.checks if not check.passed} & INJECTION_SIGNALS
+        if signals:
+            self.log.warning(
+                "injection_signal",
+                checks=sorted(signals),
+                answer=answer.answer_id,
+                caller=self.pseudonyms.of(_name_of(caller)),
+            )
         self.tokens.charge(
             caller.credential, answer.usage.input_tokens + answer.usage.output_tokens
         )
@@ -76,7 +89,7 @@ class Services:
     def denied(self, code: str, route: str, caller: Identity | None) -> None:
         """Count and log a request that was refused at the door, without content."""
         self.metrics.denied(code)
-        name = "" if caller is None else caller.principal.subject or caller.credential
+        name = "" if caller is None else _name_of(caller)
         self.log.warning("denied", code=code, route=route, caller=self.pseudonyms.of(name))
 
     def close(self) -> None:
@@ -86,3 +99,7 @@ class Services:
         self.traces.close()
         self.desk.close()
         self.state.close()
+
+
+def _name_of(caller: Identity) -> str:
+    return caller.principal.subject or caller.credential

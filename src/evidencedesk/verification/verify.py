@@ -57,6 +57,10 @@ class _Stage(IntEnum):
     JUDGE = 5
 
 
+INJECTION_SIGNALS = frozenset({"canary", "safe_output", "source_known"})
+"""Checks that fail when a reply follows orders from a document rather than its instructions."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Outcome:
     """One check with its stage, and the reason it gives when it fails."""
