@@ -27,7 +27,7 @@ from evidencedesk.adapters.stores.postgres import PostgresStore
 from evidencedesk.adapters.stores.postgres.address import Address
 from evidencedesk.adapters.stores.postgres.connections import Limits
 from evidencedesk.adapters.stores.postgres.placing import half_vector
-from evidencedesk.adapters.stores.sqlite.quantization import quantize
+from evidencedesk.adapters.stores.shared.quantization import quantize
 from evidencedesk.model import EmbeddingSpec, StoreQuery
 from evidencedesk.protocols import Clock
 from evidencedesk.testing.postgres_server import temporary_server

@@ -8,12 +8,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evidencedesk.adapters.stores.sqlite.moments import moments
-from evidencedesk.adapters.stores.sqlite.postings import decode_terms, encode_terms, invert
-from evidencedesk.adapters.stores.sqlite.quantization import LARGEST, dequantize, quantize
-from evidencedesk.adapters.stores.sqlite.selection import best
+from evidencedesk.adapters.stores.shared.cosines import exact_cosines
+from evidencedesk.adapters.stores.shared.moments import moments
+from evidencedesk.adapters.stores.shared.quantization import LARGEST, dequantize, quantize
+from evidencedesk.adapters.stores.shared.selection import best
+from evidencedesk.adapters.stores.shared.terms import decode_terms, encode_terms
+from evidencedesk.adapters.stores.sqlite.postings import invert
 from evidencedesk.adapters.stores.sqlite.similarity import (
-    exact_cosines,
     fastest_products,
     numkong_products,
     numpy_products,

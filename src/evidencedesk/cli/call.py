@@ -7,7 +7,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -194,11 +194,14 @@ def examples(*lines: str, note: str = "") -> str:
 def command(*, reads: bool = False) -> Callable[[Callable[..., int | None]], Callable[..., None]]:
     """Gives a command the common options, and the reader options when it ``reads``.
 
-    The function takes a :class:`Call` and its own options, and returns its exit code (None: 0).
+    The function takes a :class:`Call` and its own options, and returns its exit code (None: 0). One
+    of its parameters whose type is a dataclass of options stands for all of them.
     """
 
     def decorate(function: Callable[..., int | None]) -> Callable[..., None]:
-        own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+        declared = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+        own_groups = {p.name: group for p in declared if (group := _group_of(p))}
+        own = [option for parameter in declared for option in _options(parameter)]
         groups = (ReaderOptions, CommonOptions) if reads else (CommonOptions,)
         shared = [parameter for group in groups for parameter in _parameters(group)]
 
@@ -206,6 +209,7 @@ def command(*, reads: bool = False) -> Callable[[Callable[..., int | None]], Cal
         def run(**values: Any) -> None:
             reader = _taken(ReaderOptions, values) if reads else ReaderOptions()
             common = _taken(CommonOptions, values)
+            values |= {name: _taken(group, values) for name, group in own_groups.items()}
             call = Call(common, reader, Terminal(quiet=common.as_json))
             raise typer.Exit(_outcome(call, functools.partial(function, call, **values)))
 
@@ -230,6 +234,17 @@ def _outcome(call: Call, body: Callable[[], int | None]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
     return code
+
+
+def _options(parameter: inspect.Parameter) -> list[inspect.Parameter]:
+    """The options that a parameter of a command stands for: its own, or all of its group."""
+    group = _group_of(parameter)
+    return _parameters(group) if group else [parameter]
+
+
+def _group_of(parameter: inspect.Parameter) -> type | None:
+    kind = parameter.annotation
+    return kind if isinstance(kind, type) and is_dataclass(kind) else None
 
 
 def _parameters(group: type) -> list[inspect.Parameter]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +14,17 @@ from evidencedesk.access import check_known_roles, check_tenant, parse_status
 from evidencedesk.cli.call import Call, command, examples, new_app
 from evidencedesk.cli.commands import EXIT_ERROR, EXIT_OK
 from evidencedesk.cli.estimate import say_before_ingesting
-from evidencedesk.cli.options import check_paths
+from evidencedesk.cli.options import (
+    DocumentRoles,
+    DocumentStatus,
+    DocumentTenant,
+    check_paths,
+)
 from evidencedesk.cli.terminal import Terminal
 from evidencedesk.errors import UsageError
 from evidencedesk.model import IngestReport
+from evidencedesk.protocols import Source
+from evidencedesk.settings import Settings
 from evidencedesk.source_wiring import mail_sources, web_sources
 
 app = new_app()
@@ -23,12 +32,80 @@ app = new_app()
 _SHOWN = 20
 _PASSWORD = "MAIL_PASSWORD"  # noqa: S105 - the name of the variable
 
-_Roles = Annotated[
-    list[str] | None, typer.Option(help="Who may see them; any one role suffices.", metavar="ROLE")
-]
-_Deny = Annotated[
-    list[str] | None, typer.Option(help="Who may not, whatever else.", metavar="ROLE")
-]
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Options that name documents which are no files here."""
+
+    url: Annotated[
+        list[str] | None, typer.Option(help="A web page, from a host on the list.", metavar="URL")
+    ] = None
+    sitemap: Annotated[
+        list[str] | None,
+        typer.Option(help="All pages that the map of a site names.", metavar="URL"),
+    ] = None
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A host besides those of [web] hosts.", metavar="HOST"),
+    ] = None
+    mailbox: Annotated[
+        list[str] | None,
+        typer.Option(help="A folder of mail: imaps://user@host/folder.", metavar="URL"),
+    ] = None
+    password_env: Annotated[
+        str | None,
+        typer.Option(
+            help="Variable that holds the mailbox's password (MAIL_PASSWORD).", metavar="NAME"
+        ),
+    ] = None
+
+    def sources(self, settings: Settings) -> tuple[Source, ...]:
+        """What they name, within the bounds of the settings.
+
+        Raises:
+            UsageError: ``offline``; ``no_password``.
+            SourceError: ``bad_url``, ``host_not_allowed``.
+        """
+        web = web_sources(
+            settings,
+            urls=self.url or (),
+            sitemaps=self.sitemap or (),
+            hosts=self.allow_host or (),
+        )
+        password = os.environ.get(self.password_env or _PASSWORD)
+        mail = mail_sources(settings, mailboxes=self.mailbox or (), password=password)
+        return (*web, *mail)
+
+
+@dataclass(frozen=True, slots=True)
+class SaidOfAll:
+    """Options that say something of every document."""
+
+    role: DocumentRoles = None
+    deny: Annotated[
+        list[str] | None, typer.Option(help="Who may not, whatever else.", metavar="ROLE")
+    ] = None
+    tenant: DocumentTenant = None
+    status: DocumentStatus = None
+    lang: Annotated[str | None, typer.Option(help="Language, as in en or bn.", metavar="LANG")] = (
+        None
+    )
+    owner: Annotated[str | None, typer.Option(help="Who looks after them.", metavar="NAME")] = None
+
+    def checked(self, known_roles: Sequence[str]) -> dict[str, Any]:
+        """As ``Desk.ingest`` takes it.
+
+        Raises:
+            AccessRuleError: a malformed or unknown role, tenant or status.
+        """
+        return {
+            "roles": None if self.role is None else check_known_roles(self.role, known_roles),
+            "deny": None if self.deny is None else check_known_roles(self.deny, known_roles),
+            "tenant": None if self.tenant is None else check_tenant(self.tenant),
+            "status": None if self.status is None else parse_status(self.status).value,
+            "lang": self.lang,
+            "owner": self.owner,
+        }
 
 
 @app.command(
@@ -49,39 +126,8 @@ def ingest(
     paths: Annotated[
         list[Path] | None, typer.Argument(metavar="PATH", help="Files and folders.")
     ] = None,
-    url: Annotated[
-        list[str] | None, typer.Option(help="A web page, from a host on the list.", metavar="URL")
-    ] = None,
-    sitemap: Annotated[
-        list[str] | None,
-        typer.Option(help="All pages that the map of a site names.", metavar="URL"),
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(help="A host besides those of [web] hosts.", metavar="HOST"),
-    ] = None,
-    mailbox: Annotated[
-        list[str] | None,
-        typer.Option(help="A folder of mail: imaps://user@host/folder.", metavar="URL"),
-    ] = None,
-    password_env: Annotated[
-        str | None,
-        typer.Option(
-            help="Variable that holds the mailbox's password (MAIL_PASSWORD).", metavar="NAME"
-        ),
-    ] = None,
-    role: _Roles = None,
-    deny: _Deny = None,
-    tenant: Annotated[
-        str | None, typer.Option(help="Whose documents they are.", metavar="TENANT")
-    ] = None,
-    status: Annotated[
-        str | None, typer.Option(help="current, superseded, draft or archived.", metavar="STATUS")
-    ] = None,
-    lang: Annotated[
-        str | None, typer.Option(help="Language, as in en or bn.", metavar="LANG")
-    ] = None,
-    owner: Annotated[str | None, typer.Option(help="Who looks after them.", metavar="NAME")] = None,
+    elsewhere: Elsewhere,
+    said: SaidOfAll,
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents whose file is gone from PATH.")
     ] = False,
@@ -101,25 +147,9 @@ def ingest(
     """
     call.overrides["ingestion.threads"] = threads
     call.kept = "What was finished is in the index; the same command goes on from there."
-    options: dict[str, Any] = {
-        "roles": _known(call, role),
-        "deny": _known(call, deny),
-        "tenant": None if tenant is None else check_tenant(tenant),
-        "status": None if status is None else parse_status(status).value,
-        "lang": lang,
-        "owner": owner,
-        "prune": prune,
-        "force": force,
-    }
     paths = paths or []
-    options["sources"] = (
-        *web_sources(call.settings, urls=url or (), sitemaps=sitemap or (), hosts=allow_host or ()),
-        *mail_sources(
-            call.settings,
-            mailboxes=mailbox or (),
-            password=os.environ.get(password_env or _PASSWORD),
-        ),
-    )
+    options = said.checked(call.settings.access.known_roles)
+    options |= {"prune": prune, "force": force, "sources": elsewhere.sources(call.settings)}
     if not paths and not options["sources"]:
         raise UsageError(
             "Missing argument 'PATH'.",
@@ -131,6 +161,10 @@ def ingest(
     if call.index_is_new:
         call.terminal.note(f"Making a new index: {call.index_shown}")
     say_before_ingesting(call, paths)
+    return _bring_in(call, paths, options, watch=watch)
+
+
+def _bring_in(call: Call, paths: list[Path], options: dict[str, Any], *, watch: bool) -> int:
     with call.open(create=True) as desk, call.terminal.progress() as progress:
         if watch:
             reports = desk.watch(*paths, progress=progress, **options)
@@ -138,12 +172,6 @@ def ingest(
             reports = iter((desk.ingest(*paths, progress=progress, **options),))
         codes = [_print_report(call, report, brief=watch) for report in reports]
     return max(codes, default=EXIT_OK)
-
-
-def _known(call: Call, roles: list[str] | None) -> frozenset[str] | None:
-    if roles is None:
-        return None
-    return check_known_roles(roles, call.settings.access.known_roles)
 
 
 def _print_report(call: Call, report: IngestReport, *, brief: bool) -> int:

@@ -1,11 +1,24 @@
-"""Values of options that several commands check the same way."""
+"""Options that several commands take, and how their values are checked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from evidencedesk.errors import UsageError
+
+DocumentRoles = Annotated[
+    list[str] | None, typer.Option(help="Who may see them; any one role suffices.", metavar="ROLE")
+]
+DocumentTenant = Annotated[
+    str | None, typer.Option(help="Whose documents they are.", metavar="TENANT")
+]
+DocumentStatus = Annotated[
+    str | None, typer.Option(help="current, superseded, draft or archived.", metavar="STATUS")
+]
 
 
 def check_paths(paths: Sequence[Path], *, hint: str = "Correct the path.") -> None:

@@ -12,7 +12,7 @@ from evidencedesk.cli.approval import GoldenJudge
 from evidencedesk.cli.call import Call, command, examples, new_app
 from evidencedesk.cli.estimate import has_model, say_before_rebuilding
 from evidencedesk.cli.options import numbers
-from evidencedesk.desk import Desk
+from evidencedesk.desk import Desk, ReindexReport
 from evidencedesk.errors import UsageError
 from evidencedesk.model import Generation
 
@@ -84,18 +84,22 @@ def reindex(
                 progress=progress,
                 approve=judge.approves if judge else None,
             )
-    extra: dict[str, object] = {"documents": report.documents, "seconds": report.seconds}
-    if judge is not None and judge.comparison is not None:
-        judge.show()
-        extra["comparison"] = judge.comparison.to_json()
-    words = f"{report.documents} documents in {report.seconds:.1f} s. Now answering from"
-    _print_generation(call, report.generation, words, **extra)
+    _print_report(call, report, judge)
 
 
 def _announce(call: Call, desk: Desk, model: str | None) -> None:
     records = desk.documents(principal=call.operator(), statuses=Status)
     chunks = sum(record.chunks for record in records)
     say_before_rebuilding(call, chunks, semantic=model != "none" and has_model(call))
+
+
+def _print_report(call: Call, report: ReindexReport, judge: GoldenJudge | None) -> None:
+    extra: dict[str, object] = {"documents": report.documents, "seconds": report.seconds}
+    if judge is not None and judge.comparison is not None:
+        judge.show()
+        extra["comparison"] = judge.comparison.to_json()
+    words = f"{report.documents} documents in {report.seconds:.1f} s. Now answering from"
+    _print_generation(call, report.generation, words, **extra)
 
 
 def _print_generation(call: Call, generation: Generation, words: str, **extra: object) -> None:

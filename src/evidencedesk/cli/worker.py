@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from evidencedesk.cli.call import Call, command, examples, new_app
+from evidencedesk.cli.options import DocumentRoles, DocumentStatus, DocumentTenant
 from evidencedesk.desk.queueing import jobs_for, queue_of, working
 from evidencedesk.wiring import SystemClock
 
@@ -38,15 +39,9 @@ def put(
     call: Call,
     *,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders.")],
-    role: Annotated[
-        list[str] | None, typer.Option(help="Who may see them; any one suffices.", metavar="ROLE")
-    ] = None,
-    tenant: Annotated[
-        str | None, typer.Option(help="Whose documents they are.", metavar="TENANT")
-    ] = None,
-    status: Annotated[
-        str | None, typer.Option(help="current, superseded, draft or archived.", metavar="STATUS")
-    ] = None,
+    role: DocumentRoles = None,
+    tenant: DocumentTenant = None,
+    status: DocumentStatus = None,
 ) -> None:
     """Queue every file under PATH. Workers must see the files at the same place."""
     declared: dict[str, Any] = {

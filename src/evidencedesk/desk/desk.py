@@ -23,6 +23,7 @@ from evidencedesk.access import (
     parse_status,
 )
 from evidencedesk.desk.asking import Asking
+from evidencedesk.desk.bringing import Intake, bring_in
 from evidencedesk.desk.index import OpenIndex
 from evidencedesk.desk.keeping import Keeping
 from evidencedesk.desk.rebuilding import (
@@ -42,15 +43,9 @@ from evidencedesk.model import (
     IngestReport,
     ProgressCallback,
 )
-from evidencedesk.pipeline import (
-    merged,
-    remove_document,
-    run_ingestion,
-    run_source,
-)
+from evidencedesk.pipeline import remove_document
 from evidencedesk.protocols import Clock, Generator, Source
 from evidencedesk.settings import Settings
-from evidencedesk.source_wiring import visits_beside
 
 
 class Desk(Asking, Keeping):
@@ -159,31 +154,16 @@ class Desk(Asking, Keeping):
         request = wiring.declared(
             self.settings, roles=roles, deny=deny, status=status, lang=lang, owner=owner
         )
-        with self._index.ingesting() as (indexing, parsers, warnings):
-            reading = wiring.reading(self.settings, parsers, self._clock, request, owner_tenant)
-            report = run_ingestion(
-                [Path(path) for path in paths],
-                reading,
-                indexing,
-                prune=prune,
-                force=force,
-                warnings=warnings,
-                progress=progress,
-            )
-            visits = visits_beside(self._index.path)
-            fetched = [
-                run_source(
-                    source,
-                    reading,
-                    indexing,
-                    visits=visits,
-                    prune=prune,
-                    force=force,
-                    progress=progress,
-                )
-                for source in sources
-            ]
-            report = merged([report, *fetched])
+        intake = Intake(
+            paths=tuple(map(Path, paths)),
+            sources=tuple(sources),
+            request=request,
+            tenant=owner_tenant,
+            prune=prune,
+            force=force,
+            progress=progress,
+        )
+        report = bring_in(self._index, intake)
         lapsed = self.answers.warnings_after(report, owner_tenant)
         return replace(report, warnings=(*report.warnings, *lapsed))
 

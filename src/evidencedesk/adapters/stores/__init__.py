@@ -1,1 +1,1 @@
-"""Placeholder docstring; replaced by its stage."""
+"""Stores of documents, chunks, vectors and postings: ``sqlite`` embedded, ``postgres`` on a server."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.placing import ENTRY
-from evidencedesk.adapters.stores.sqlite.codecs import decode_record
-from evidencedesk.adapters.stores.sqlite.quantization import quantize
+from evidencedesk.adapters.stores.shared.codecs import decode_record
+from evidencedesk.adapters.stores.shared.quantization import quantize
 from evidencedesk.model import content_hash_of
 
 _BATCH = 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evidencedesk.adapters.stores.postgres.connections import Connection
-from evidencedesk.adapters.stores.sqlite.codecs import decode_time
+from evidencedesk.adapters.stores.shared.codecs import decode_time
 from evidencedesk.model.feedback import Feedback, FeedbackVerdict
 from evidencedesk.model.receipt import utc_text
 

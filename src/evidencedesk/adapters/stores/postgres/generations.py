@@ -9,7 +9,7 @@ from datetime import datetime
 from psycopg import sql
 
 from evidencedesk.adapters.stores.postgres.connections import Connection
-from evidencedesk.adapters.stores.sqlite.codecs import (
+from evidencedesk.adapters.stores.shared.codecs import (
     decode_generation,
     encode_chunking,
     encode_embedding,

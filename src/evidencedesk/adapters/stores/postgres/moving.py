@@ -14,7 +14,7 @@ from evidencedesk.adapters.stores.postgres.access_classes import class_of
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.placing import ENTRY, insert_placement
 from evidencedesk.adapters.stores.postgres.schema import SCHEMA_FACT, SLOT_BITS
-from evidencedesk.adapters.stores.sqlite.codecs import decode_record
+from evidencedesk.adapters.stores.shared.codecs import decode_record
 from evidencedesk.errors import IndexingError
 from evidencedesk.model.moving import (
     PLAIN_TABLES,

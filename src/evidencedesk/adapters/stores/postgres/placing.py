@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.schema import SLOT_BITS, SLOTS_PER_PLACE
-from evidencedesk.adapters.stores.sqlite.codecs import encode_location
-from evidencedesk.adapters.stores.sqlite.postings import encode_terms
-from evidencedesk.adapters.stores.sqlite.quantization import quantize
+from evidencedesk.adapters.stores.shared.codecs import encode_location
+from evidencedesk.adapters.stores.shared.quantization import quantize
+from evidencedesk.adapters.stores.shared.terms import encode_terms
 from evidencedesk.errors import IndexingError, IndexMismatchError
 from evidencedesk.model import EmbeddingSpec, IndexedChunk
 from evidencedesk.model.moving import MovedChunk

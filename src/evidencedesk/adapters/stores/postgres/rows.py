@@ -8,14 +8,14 @@ from evidencedesk.adapters.stores.postgres.access_classes import class_of
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.placing import take_out
 from evidencedesk.adapters.stores.postgres.schema import STRIPES
-from evidencedesk.adapters.stores.sqlite.access_classes import rule_of
-from evidencedesk.adapters.stores.sqlite.codecs import (
+from evidencedesk.adapters.stores.shared.codecs import (
     encode_anchors,
     encode_boxes,
     encode_location,
     encode_record,
     record_of,
 )
+from evidencedesk.adapters.stores.sqlite.access_classes import rule_of
 from evidencedesk.model import Document, Span
 from evidencedesk.model.locate import Locator
 

@@ -9,10 +9,10 @@ from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.keyword import keyword_matches
 from evidencedesk.adapters.stores.postgres.similarity import nearest
 from evidencedesk.adapters.stores.postgres.visible import Visible
-from evidencedesk.adapters.stores.sqlite.moments import moments
+from evidencedesk.adapters.stores.shared.cosines import exact_cosines
+from evidencedesk.adapters.stores.shared.moments import moments
+from evidencedesk.adapters.stores.shared.selection import best
 from evidencedesk.adapters.stores.sqlite.search import RESCORED_LEAST, RESCORED_SHARE
-from evidencedesk.adapters.stores.sqlite.selection import best
-from evidencedesk.adapters.stores.sqlite.similarity import exact_cosines
 from evidencedesk.model import Candidates, ScoreStatistics, StoreQuery
 
 

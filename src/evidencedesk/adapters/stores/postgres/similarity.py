@@ -4,7 +4,7 @@ Vectors are int8 codes with a scale, held as pgvector's ``halfvec``, in which in
 exact. Products of codes are integers, and exact in pgvector's 32-bit sums up to 1,040 dimensions
 whatever the codes (of unit vectors, far beyond). So a chunk's approximate cosine is the same to the
 bit as in the embedded store, whatever other chunks there are and whichever worker computes it, and
-so are mean and deviation, which are summed in fixed point (``adapters.stores.sqlite.moments``).
+so are mean and deviation, which are summed in fixed point (``adapters.stores.shared.moments``).
 
 ``(codes <#> question) + 0`` would be the form that no index answers; asking for every product does
 the same. An index that answers approximately loses rows under a filter (recall .45 to .85 measured).
@@ -25,7 +25,7 @@ from evidencedesk.adapters.stores.postgres.approximate import SAMPLED
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.placing import half_vector
 from evidencedesk.adapters.stores.postgres.visible import Visible
-from evidencedesk.adapters.stores.sqlite.quantization import quantize
+from evidencedesk.adapters.stores.shared.quantization import quantize
 
 _SUM_BITS = 62
 

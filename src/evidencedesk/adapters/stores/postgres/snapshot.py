@@ -13,13 +13,13 @@ from evidencedesk.access import AccessFilter
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.search import search
 from evidencedesk.adapters.stores.postgres.visible import Visible, read_visible
-from evidencedesk.adapters.stores.sqlite.codecs import (
+from evidencedesk.adapters.stores.shared.codecs import (
     decode_chunk,
     decode_document,
     decode_entry,
     decode_record,
 )
-from evidencedesk.adapters.stores.sqlite.quantization import dequantize
+from evidencedesk.adapters.stores.shared.quantization import dequantize
 from evidencedesk.errors import IndexMismatchError
 from evidencedesk.model import (
     Candidates,

@@ -32,7 +32,7 @@ from evidencedesk.adapters.stores.postgres.outbox import PostgresOutbox
 from evidencedesk.adapters.stores.postgres.receipts import PostgresLedger
 from evidencedesk.adapters.stores.postgres.snapshot import PostgresSnapshot
 from evidencedesk.adapters.stores.postgres.writer import PostgresWriter
-from evidencedesk.adapters.stores.sqlite.codecs import encode_time
+from evidencedesk.adapters.stores.shared.codecs import encode_time
 from evidencedesk.model import ChunkingSettings, EmbeddingSpec
 from evidencedesk.model.moving import MovedPiece
 from evidencedesk.protocols import Clock

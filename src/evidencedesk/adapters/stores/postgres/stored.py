@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from evidencedesk.adapters.stores.postgres import failures, generations
 from evidencedesk.adapters.stores.postgres.address import Address
 from evidencedesk.adapters.stores.postgres.connections import Connection
-from evidencedesk.adapters.stores.sqlite.codecs import decode_document, decode_record
-from evidencedesk.adapters.stores.sqlite.quantization import dequantize
+from evidencedesk.adapters.stores.shared.codecs import decode_document, decode_record
+from evidencedesk.adapters.stores.shared.quantization import dequantize
 from evidencedesk.model import Document, DocumentRecord, Generation
 
 _RECORDS = """

@@ -12,7 +12,7 @@ from evidencedesk.adapters.stores.postgres.connections import Connection, take_t
 from evidencedesk.adapters.stores.postgres.placing import place_chunks
 from evidencedesk.adapters.stores.postgres.receipt_rows import blank_document
 from evidencedesk.adapters.stores.postgres.stored import StoredDocuments
-from evidencedesk.adapters.stores.sqlite.codecs import encode_embedding, encode_entry
+from evidencedesk.adapters.stores.shared.codecs import encode_embedding, encode_entry
 from evidencedesk.errors import IndexingError
 from evidencedesk.model import (
     ChunkingSettings,

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from evidencedesk.adapters.stores.shared.codecs import decode_record
+from evidencedesk.adapters.stores.shared.quantization import quantize
 from evidencedesk.adapters.stores.sqlite.access_classes import read_rules
-from evidencedesk.adapters.stores.sqlite.codecs import decode_record
 from evidencedesk.adapters.stores.sqlite.connections import Files
 from evidencedesk.adapters.stores.sqlite.parts import Part, read_parts
-from evidencedesk.adapters.stores.sqlite.quantization import quantize
 from evidencedesk.adapters.stores.sqlite.schema import SLOTS_PER_GENERATION
 from evidencedesk.adapters.stores.sqlite.segments import open_segment, verify_segment
 from evidencedesk.adapters.stores.sqlite.state import read_segment_rows

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencedesk.adapters.stores.sqlite.codecs import encode_location
-from evidencedesk.adapters.stores.sqlite.postings import encode_terms, length_of
-from evidencedesk.adapters.stores.sqlite.quantization import quantize
+from evidencedesk.adapters.stores.shared.codecs import encode_location
+from evidencedesk.adapters.stores.shared.quantization import quantize
+from evidencedesk.adapters.stores.shared.terms import encode_terms, length_of
 from evidencedesk.errors import IndexMismatchError
 from evidencedesk.model import EmbeddingSpec, IndexedChunk
 

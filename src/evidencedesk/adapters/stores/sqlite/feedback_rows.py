@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from evidencedesk.adapters.stores.sqlite.codecs import decode_time
+from evidencedesk.adapters.stores.shared.codecs import decode_time
 from evidencedesk.model.feedback import Feedback, FeedbackVerdict
 from evidencedesk.model.receipt import utc_text
 

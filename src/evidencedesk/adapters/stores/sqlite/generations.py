@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Mapping
 from datetime import datetime
 
-from evidencedesk.adapters.stores.sqlite.codecs import (
+from evidencedesk.adapters.stores.shared.codecs import (
     decode_generation,
     encode_chunking,
     encode_embedding,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from evidencedesk.access import AccessRule, Status
+from evidencedesk.adapters.stores.shared.codecs import decode_record
+from evidencedesk.adapters.stores.shared.quantization import quantize
 from evidencedesk.adapters.stores.sqlite.access_classes import class_of, read_rules
-from evidencedesk.adapters.stores.sqlite.codecs import decode_record
-from evidencedesk.adapters.stores.sqlite.quantization import quantize
 from evidencedesk.adapters.stores.sqlite.schema import SLOTS_PER_GENERATION
 from evidencedesk.errors import IndexingError
 from evidencedesk.model.moving import (

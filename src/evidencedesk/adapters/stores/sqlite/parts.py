@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencedesk.adapters.stores.sqlite.postings import Postings, decode_terms, invert
+from evidencedesk.adapters.stores.shared.terms import decode_terms
+from evidencedesk.adapters.stores.sqlite.postings import Postings, invert
 
 CAPACITY = 1 << 14
 """Rows of a part at most. Larger ones would be searched no faster, and each takes some 5 kB a row to

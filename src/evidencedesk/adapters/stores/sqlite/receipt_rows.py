@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from evidencedesk.adapters.stores.sqlite.codecs import decode_time
+from evidencedesk.adapters.stores.shared.codecs import decode_time
 from evidencedesk.adapters.stores.sqlite.feedback_rows import blank_notes
 from evidencedesk.model.receipt import (
     NO_ENTRY,

@@ -6,15 +6,15 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
-from evidencedesk.adapters.stores.sqlite.access_classes import class_of, columns_of, rule_of
-from evidencedesk.adapters.stores.sqlite.chunk_rows import insert_chunks
-from evidencedesk.adapters.stores.sqlite.codecs import (
+from evidencedesk.adapters.stores.shared.codecs import (
     encode_anchors,
     encode_boxes,
     encode_location,
     encode_record,
     record_of,
 )
+from evidencedesk.adapters.stores.sqlite.access_classes import class_of, columns_of, rule_of
+from evidencedesk.adapters.stores.sqlite.chunk_rows import insert_chunks
 from evidencedesk.adapters.stores.sqlite.schema import DELETE_SLOTS
 from evidencedesk.model import Document, EmbeddingSpec, IndexedChunk, Span
 from evidencedesk.model.locate import Locator

@@ -8,13 +8,13 @@ import sqlite3
 import numpy as np
 from numpy.typing import NDArray
 
+from evidencedesk.adapters.stores.shared.cosines import exact_cosines
+from evidencedesk.adapters.stores.shared.moments import moments
+from evidencedesk.adapters.stores.shared.selection import best
 from evidencedesk.adapters.stores.sqlite.keyword import keyword_scores
-from evidencedesk.adapters.stores.sqlite.moments import moments
-from evidencedesk.adapters.stores.sqlite.selection import best
 from evidencedesk.adapters.stores.sqlite.similarity import (
     Products,
     approximate_cosines,
-    exact_cosines,
 )
 from evidencedesk.adapters.stores.sqlite.view import View
 from evidencedesk.model import Candidates, ScoreStatistics, StoreQuery

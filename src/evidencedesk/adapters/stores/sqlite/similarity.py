@@ -12,8 +12,8 @@ import numkong
 import numpy as np
 from numpy.typing import NDArray
 
+from evidencedesk.adapters.stores.shared.quantization import LARGEST, quantize
 from evidencedesk.adapters.stores.sqlite.parts import Part
-from evidencedesk.adapters.stores.sqlite.quantization import LARGEST, quantize
 from evidencedesk.adapters.stores.sqlite.view import View, Visible
 
 Products = Callable[[NDArray[np.int8], NDArray[np.int8], NDArray[np.float64]], None]
@@ -73,16 +73,6 @@ def approximate_cosines(
             start = span.stop
     cosines *= float(scales[0])
     return cosines, positions
-
-
-def exact_cosines(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Products of the rows of ``vectors`` with ``vector``, each summed in one fixed order.
-
-    A matrix product would be faster and may round differently for another number of rows; a sum
-    along contiguous rows does not.
-    """
-    products = vectors.astype(np.float64) * vector.astype(np.float64)
-    return np.asarray(products.sum(axis=1))
 
 
 def _scan(

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evidencedesk.access import AccessFilter, Status
-from evidencedesk.adapters.stores.sqlite.access_classes import admitted
-from evidencedesk.adapters.stores.sqlite.codecs import (
+from evidencedesk.adapters.stores.shared.codecs import (
     decode_chunk,
     decode_document,
     decode_entry,
     decode_record,
 )
+from evidencedesk.adapters.stores.shared.quantization import unit_vectors
+from evidencedesk.adapters.stores.sqlite.access_classes import admitted
 from evidencedesk.adapters.stores.sqlite.generations import read_generation
-from evidencedesk.adapters.stores.sqlite.quantization import unit_vectors
 from evidencedesk.adapters.stores.sqlite.search import search
 from evidencedesk.adapters.stores.sqlite.similarity import Products
 from evidencedesk.adapters.stores.sqlite.state import State

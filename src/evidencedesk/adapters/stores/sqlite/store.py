@@ -12,8 +12,8 @@ from typing import Self
 
 from evidencedesk.access import AccessFilter
 from evidencedesk.adapters.cores import usable_cores
+from evidencedesk.adapters.stores.shared.codecs import encode_time
 from evidencedesk.adapters.stores.sqlite import checks, failures, moving, schema
-from evidencedesk.adapters.stores.sqlite.codecs import encode_time
 from evidencedesk.adapters.stores.sqlite.compaction import compact
 from evidencedesk.adapters.stores.sqlite.connections import (
     Files,

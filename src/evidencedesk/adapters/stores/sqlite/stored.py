@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from evidencedesk.adapters.stores.shared.codecs import decode_document, decode_record
+from evidencedesk.adapters.stores.shared.quantization import dequantize
 from evidencedesk.adapters.stores.sqlite import generations
-from evidencedesk.adapters.stores.sqlite.codecs import decode_document, decode_record
-from evidencedesk.adapters.stores.sqlite.quantization import dequantize
 from evidencedesk.model import Document, DocumentRecord, Generation
 
 _RECORDS = """

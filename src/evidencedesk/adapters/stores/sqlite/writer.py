@@ -7,11 +7,11 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from evidencedesk.adapters.stores.sqlite import generations, rows
-from evidencedesk.adapters.stores.sqlite.codecs import (
+from evidencedesk.adapters.stores.shared.codecs import (
     encode_embedding,
     encode_entry,
 )
+from evidencedesk.adapters.stores.sqlite import generations, rows
 from evidencedesk.adapters.stores.sqlite.compaction import compact, tail_of
 from evidencedesk.adapters.stores.sqlite.connections import Files, begin, transaction
 from evidencedesk.adapters.stores.sqlite.receipt_rows import blank_document
