@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
+from command_line import Cli, Ran
 
 from evidencedesk.cli.app import run
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What a command printed and how it ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-    @property
-    def error(self) -> dict[str, str]:
-        return json.loads(self.err)["error"]
-
-
-Cli = Callable[..., Ran]
 
 RETURNS = """---
 id: returns

@@ -5,8 +5,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-
-from conftest import Cli
+from command_line import Cli
 
 GOLDEN = """corpus: shop
 questions:
