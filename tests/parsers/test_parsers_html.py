@@ -86,7 +86,9 @@ def test_every_block_is_found_again_at_its_element(source: str) -> None:
 
 @given(st.text(st.sampled_from("<>/=\"' abhdivptrl1&;!-\n")))
 def test_any_markup_is_read_without_complaint(source: str) -> None:
-    assert_blocks_cover(parse(source))
+    parsed = parse(source)
+    assert_blocks_cover(parsed)
+    assert fold(" ".join(texts(parsed))) == fold(parsed.text)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from attacks import (
     ROWS,
     Attack,
     HostileModel,
+    alike,
     check_answer,
     claims,
 )
@@ -39,6 +40,10 @@ def test_the_reader_that_ships_quotes_and_obeys_nobody(
         for threshold in (None, 0.0):
             explained = reader_desk.explain(question, principal=reader, threshold=threshold)
             check_answer(explained, reader)
+            answer = explained.answer
+            for claim in answer.claims:
+                quotes = [answer.citations[number].quote for number in claim.citations]
+                assert any(alike(claim.text, quote) for quote in quotes), (claim.text, quotes)
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)

@@ -16,6 +16,7 @@ from evidencedesk.settings import load_settings
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
+PROMETHEUS = DEPLOY / "prometheus"
 COUNTED = re.compile(r"evidencedesk_[a-z_]+")
 
 
@@ -30,11 +31,15 @@ def figures() -> dict[str, frozenset[str]]:
     return found
 
 
+def rules() -> list[dict[str, Any]]:
+    groups = yaml.safe_load((PROMETHEUS / "alerts.yaml").read_text("utf-8"))["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
 def expressions() -> list[str]:
-    rules = yaml.safe_load((DEPLOY / "prometheus" / "alerts.yaml").read_text("utf-8"))
     board = json.loads((DEPLOY / "grafana" / "dashboard.json").read_text("utf-8"))
     return [
-        *(rule["expr"] for group in rules["groups"] for rule in group["rules"]),
+        *(rule["expr"] for rule in rules()),
         *(target["expr"] for panel in board["panels"] for target in panel["targets"]),
     ]
 
@@ -42,8 +47,9 @@ def expressions() -> list[str]:
 @pytest.mark.parametrize("expression", expressions())
 def test_alerts_and_dashboard_name_figures_and_labels_that_are_there(expression: str) -> None:
     known = figures()
-    for name in COUNTED.findall(expression.replace('job="evidencedesk"', "")):
-        assert name in known
+    named = set(COUNTED.findall(expression.replace('job="evidencedesk"', "")))
+    assert named <= known.keys()
+    assert named or expression.startswith("up{")
     labels = set(re.findall(r"(\w+)(?:=~|!~|=|!=)\"", expression)) - {"job"}
     labels |= {
         label.strip()
@@ -53,6 +59,22 @@ def test_alerts_and_dashboard_name_figures_and_labels_that_are_there(expression:
     allowed = {"le"}.union(*(known[name] for name in COUNTED.findall(expression) if name in known))
     assert labels <= allowed
     assert expression.count("(") == expression.count(")")
+
+
+def test_every_alert_says_what_to_do_and_is_tried_with_promtool() -> None:
+    trials = yaml.safe_load((PROMETHEUS / "alerts.test.yaml").read_text("utf-8"))["tests"]
+    expected = {
+        (check["alertname"], bool(check["exp_alerts"]))
+        for trial in trials
+        for check in trial["alert_rule_test"]
+    }
+    stated = rules()
+    assert len(stated) >= 8
+    for rule in stated:
+        assert {(rule["alert"], True), (rule["alert"], False)} <= expected
+        assert rule["annotations"]["summary"]
+        assert rule["annotations"]["action"]
+        assert rule["labels"]["severity"] in {"page", "ticket"}
 
 
 def test_the_documentation_lists_every_figure() -> None:

@@ -72,8 +72,14 @@ def test_an_administrator_may_say_anything(
     new_roles: frozenset[str] | None,
     new_deny: frozenset[str] | None,
 ) -> None:
-    stored = Document("d", "text", roles=roles, deny=deny)
-    desk._check_change(stored, Said(roles=new_roles, deny=new_deny), Principal(administrator=True))
+    stored, said = (
+        Document("d", "text", roles=roles, deny=deny),
+        Said(roles=new_roles, deny=new_deny),
+    )
+    desk._check_change(stored, said, Principal(administrator=True))
+    changed = _changed(stored, said)
+    assert changed.roles == (roles if new_roles is None else new_roles)
+    assert changed.deny == (deny if new_deny is None else new_deny)
 
 
 @given(st.text(min_size=1, max_size=30), st.sampled_from(["0" * 24, "ab" * 12]))

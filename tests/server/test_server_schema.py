@@ -5,6 +5,7 @@ schemathesis makes requests from the document, good ones and bad ones, and holds
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -65,26 +66,40 @@ def test_the_document_is_openapi_31_and_describes_every_route(server: Any) -> No
 def test_whatever_fits_or_misses_the_document_is_answered_as_it_says(live: Any, who: str) -> None:
     address, server = live
     schema = schemathesis.openapi.from_url(f"{address}/openapi.json", config=CONFIG)
-    headers = CALLERS[who](server)
-    for result in schema.get_all_operations():
-        _probe(result.ok(), headers, examples=25)
+    answered = _answered(schema, CALLERS[who](server), examples=25)
+    assert set(answered) == _operations(server)
+    assert 0 not in answered.values(), answered
 
 
 def test_a_few_requests_of_each_kind_are_answered_as_the_document_says(live: Any) -> None:
     address, server = live
     schema = schemathesis.openapi.from_url(f"{address}/openapi.json", config=CONFIG)
-    headers = CALLERS["administrator"](server)
-    for result in schema.get_all_operations():
-        _probe(result.ok(), headers, examples=3)
+    answered = _answered(schema, CALLERS["administrator"](server), examples=3)
+    assert set(answered) == _operations(server)
+    assert 0 not in answered.values(), answered
 
 
-def _probe(operation: Any, headers: dict[str, str], *, examples: int) -> None:
+def _operations(server: Any) -> set[str]:
+    paths = server.client.get("/openapi.json").json()["paths"]
+    return {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
+
+
+def _answered(schema: Any, headers: dict[str, str], *, examples: int) -> dict[str, int]:
+    """How many requests of each operation were answered as the document says."""
+    operations = [result.ok() for result in schema.get_all_operations()]
+    return {one.label: _probe(one, headers, examples=examples) for one in operations}
+
+
+def _probe(operation: Any, headers: dict[str, str], *, examples: int) -> int:
+    answered = itertools.count()
+
     @settings(
         max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None
     )
     @given(operation.as_strategy())
     def probe(case: Any) -> None:
         case.call_and_validate(headers=headers)
+        next(answered)
 
     @settings(
         max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None
@@ -92,8 +107,10 @@ def _probe(operation: Any, headers: dict[str, str], *, examples: int) -> None:
     @given(operation.as_strategy(generation_mode=GenerationMode.NEGATIVE))
     def misfit(case: Any) -> None:
         case.call_and_validate(headers=headers)
+        next(answered)
 
     probe()
     # A form holds text only, so that "0.0" where a text is wanted is no misfit.
     if (operation.body or operation.query) and operation.label != "POST /v1/documents":
         misfit()
+    return next(answered)

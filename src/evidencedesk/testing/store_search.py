@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from evidencedesk.access import AccessFilter, AccessRule, Status
 from evidencedesk.errors import IndexingError
-from evidencedesk.model import Document, IndexedChunk, StoreQuery
+from evidencedesk.model import Candidates, Document, IndexedChunk, StoreQuery
 from evidencedesk.protocols import Store
 from evidencedesk.testing import store_reference as reference
 from evidencedesk.testing.store_case import (
@@ -126,6 +126,13 @@ class SearchContract(StoreCase):
         assert refused.value.code == "index_mismatch"
 
     def test_five_thousand_tiny_documents(self, store: Store) -> None:
+        best, result = self.search_five_thousand_tiny_documents(store)
+        assert best == "d4321"
+        assert result.group_frequencies.tolist() == [2500, 1]
+        assert result.statistics.chunks == 5000
+
+    def search_five_thousand_tiny_documents(self, store: Store) -> tuple[str, Candidates]:
+        """The document that is best by keywords and by vector alike, and all that was found."""
         with store.write() as writer:
             for number in range(5000):
                 text = f"bike w{number}" if number % 2 else f"rain w{number}"
@@ -135,11 +142,9 @@ class SearchContract(StoreCase):
             query = StoreQuery((("bike",), ("w4321",)), vector_of("bike w4321"), 10)
             result = snapshot.search(query)
             best = result.keys[np.argmax(result.keyword_scores)]
-            assert snapshot.chunks([best])[0].document_id == "d4321"
             assert result.keys[np.nanargmax(result.vector_scores)] == best
-            assert result.group_frequencies.tolist() == [2500, 1]
-            assert result.statistics.chunks == 5000
             assert len(list(snapshot.documents())) == 5000
+            return snapshot.chunks([best])[0].document_id, result
 
     def test_one_document_of_very_many_chunks(self, store: Store) -> None:
         put(store, "a", *(f"bike w{number}" for number in range(3000)))
