@@ -50,6 +50,7 @@ def test_sentence_spans_are_spans_of_the_document() -> None:
     moved = chunk(RETURNS, "returns")
     moved = replace(moved, location=replace(moved.location, start=100, end=100 + len(RETURNS)))
     found = retrieve(Query("original box"), ExactSnapshot([indexed(moved, EMBEDDER)]), EMBEDDER)
+    assert found.sentences
     for sentence in found.sentences:
         start, end = sentence.span
         assert RETURNS[start - 100 : end - 100] == sentence.text

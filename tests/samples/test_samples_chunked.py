@@ -68,7 +68,9 @@ def test_no_text_is_lost_and_no_heading_is_crossed(document, strategy):
 
 @pytest.mark.parametrize("document", DOCUMENTS.values(), ids=list(DOCUMENTS))
 def test_default_chunks_keep_to_their_budget_and_know_their_heading(document):
-    for chunk in chunk_document(document):
+    chunks = chunk_document(document)
+    assert chunks
+    for chunk in chunks:
         assert count_tokens(chunk.text) <= 150
         assert chunk.location.heading
 

@@ -445,6 +445,9 @@ def test_class_36_nothing_from_a_document_becomes_markup(server: Any) -> None:
         server.client.get("/activity", headers=staff),
         server.client.get("/quality/gaps", headers=staff),
     ]
+    assert [page.status_code for page in pages] == [200] * len(pages)
+    for page in pages[:2]:
+        assert "&lt;script&gt;alert(1)" in page.text
     for page in pages:
         assert "<script>alert" not in page.text
         assert "<img src=x" not in page.text

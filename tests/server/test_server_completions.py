@@ -40,7 +40,8 @@ def test_a_completion_has_text_and_citations_that_can_be_opened(client: Any, liv
     assert message.content[cited.start_index : cited.end_index].startswith("You can return")
     assert cited.title.startswith("Returns policy (Returning a bike")
     full = done.model_extra["evidencedesk"]
-    assert full["citations"][0]["quote"] in cited.title or full["citations"][0]["quote"]
+    quote = full["citations"][0]["quote"]
+    assert "within 30 days of delivery" in quote
     address, server = live
     opened = server.client.get(cited.url.removeprefix(address), headers=server.key("staff"))
     assert opened.status_code == 200

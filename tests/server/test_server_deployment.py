@@ -92,11 +92,13 @@ def test_a_figure_that_is_asked_for_is_shown(server: Any) -> None:
 
 def test_files_that_are_copied_into_the_image_are_there() -> None:
     text = (DEPLOY / "Dockerfile").read_text("utf-8")
-    for line in re.findall(r"(?m)^COPY (?!--from)(.+)$", text):
-        for name in line.split()[:-1]:
-            assert (ROOT / name).exists(), name
-    for name in re.findall(r"-r (\S+)", text):
-        assert (ROOT / name).is_file()
+    lines = re.findall(r"(?m)^COPY (?!--from)(.+)$", text)
+    copied = {name for line in lines for name in line.split()[:-1]}
+    required = set(re.findall(r"-r (\S+)", text))
+    assert {"pyproject.toml", "src"} <= copied
+    assert {name for name in copied if not (ROOT / name).exists()} == set()
+    assert required
+    assert {name for name in required if not (ROOT / name).is_file()} == set()
 
 
 def test_settings_of_the_image_are_settings() -> None:

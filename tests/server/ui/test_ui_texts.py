@@ -26,14 +26,12 @@ def test_every_language_says_everything_with_the_same_values(language: str) -> N
 
 
 def test_every_text_that_a_template_or_a_script_asks_for_is_there() -> None:
-    english = LANGUAGES["en"]
-    for template in TEMPLATES.iterdir():
-        for key in re.findall(r"""\bt\(["']([a-z0-9_.]+)["'][,)]""", template.read_text("utf-8")):
-            assert key in english, (template.name, key)
-    for script in STATIC.iterdir():
-        if script.name.endswith(".js"):
-            for key in re.findall(r"""\btext\("([a-z_.]+)"[,)]""", script.read_text("utf-8")):
-                assert f"js.{key}" in english, (script.name, key)
+    templates = [path.read_text("utf-8") for path in TEMPLATES.iterdir()]
+    scripts = [path.read_text("utf-8") for path in STATIC.iterdir() if path.name.endswith(".js")]
+    in_templates = set(re.findall(r"""\bt\(["']([a-z0-9_.]+)["'][,)]""", "\n".join(templates)))
+    in_scripts = set(re.findall(r"""\btext\("([a-z_.]+)"[,)]""", "\n".join(scripts)))
+    assert min(len(in_templates), len(in_scripts)) > 10
+    assert in_templates | {f"js.{key}" for key in in_scripts} <= LANGUAGES["en"].keys()
 
 
 def test_every_reason_and_lapse_has_words() -> None:
