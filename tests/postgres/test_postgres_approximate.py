@@ -18,7 +18,7 @@ from evidencedesk.adapters.stores.postgres.access_classes import admitted
 from evidencedesk.adapters.stores.postgres.connections import Connection, reading
 from evidencedesk.adapters.stores.postgres.similarity import nearest
 from evidencedesk.adapters.stores.postgres.visible import Visible, read_visible
-from evidencedesk.adapters.stores.sqlite.search import RESCORED_LEAST
+from evidencedesk.adapters.stores.shared.candidates import RESCORED_LEAST
 from evidencedesk.testing.store_case import STAFF, for_all
 from evidencedesk.testing.strategies import make_document, vector_of
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evidencedesk.adapters.stores.postgres.connections import Connection
-from evidencedesk.adapters.stores.shared.codecs import decode_time
-from evidencedesk.model.feedback import Feedback, FeedbackVerdict
-from evidencedesk.model.receipt import utc_text
+from evidencedesk.adapters.stores.shared.receipts import decode_feedback, feedback_values
+from evidencedesk.model.feedback import Feedback
 
 
 def put_feedback(connection: Connection, feedback: Feedback) -> bool:
@@ -16,14 +15,7 @@ def put_feedback(connection: Connection, feedback: Feedback) -> bool:
         "INSERT INTO feedback SELECT tenant, number, %s, %s, %s, %s FROM receipts "
         "WHERE tenant = %s AND answer_id = %s ON CONFLICT (receipt, subject) "
         "DO UPDATE SET at = excluded.at, verdict = excluded.verdict, note = excluded.note",
-        (
-            feedback.subject,
-            utc_text(feedback.at),
-            feedback.verdict.value,
-            feedback.note,
-            feedback.tenant,
-            feedback.answer_id,
-        ),
+        feedback_values(feedback),
     )
     return kept.rowcount > 0
 
@@ -39,10 +31,7 @@ def read_feedback(
         "ORDER BY feedback.at DESC, answer_id, feedback.subject",
         (tenant, answer_id),
     ).fetchall()
-    return tuple(
-        Feedback(tenant, answer, subject, decode_time(at), FeedbackVerdict(verdict), note)
-        for answer, subject, at, verdict, note in rows
-    )
+    return decode_feedback(tenant, rows)
 
 
 def blank_notes(connection: Connection, receipts: Sequence[int]) -> None:

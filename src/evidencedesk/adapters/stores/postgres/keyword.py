@@ -8,7 +8,6 @@ that both give the same bits.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.placing import ENTRY, signed_hash
 from evidencedesk.adapters.stores.postgres.visible import Visible
-from evidencedesk.adapters.stores.sqlite.keyword import K1, B
+from evidencedesk.adapters.stores.shared.bm25 import weights
 
 _POSTINGS = """
 SELECT term, string_agg(entries, '') FROM postings
@@ -61,7 +60,13 @@ def keyword_matches(
     scores = np.zeros(len(slots))
     for entries in held:
         if len(entries):
-            scores[np.searchsorted(slots, entries["slot"])] += _weights(visible, entries)
+            scores[np.searchsorted(slots, entries["slot"])] += weights(
+                entries["count"],
+                entries["length"],
+                found=len(entries),
+                chunks=visible.chunks,
+                length=visible.length,
+            )
     return Matches(slots, scores, np.array([len(each) for each in held], np.int64))
 
 
@@ -87,15 +92,3 @@ def _summed(lists: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
     summed["slot"], summed["length"] = slots, every["length"][first]
     summed["count"] = np.bincount(places, weights=every["count"], minlength=len(slots))
     return summed
-
-
-def _weights(visible: Visible, entries: NDArray[np.void]) -> NDArray[np.float64]:
-    found = len(entries)
-    idf = math.log(1.0 + (visible.chunks - found + 0.5) / (found + 0.5))
-    per_length = K1 * B * visible.chunks / visible.length
-    weights = entries["length"] * per_length
-    weights += K1 * (1.0 - B)
-    weights += entries["count"]
-    np.divide(entries["count"], weights, out=weights)
-    weights *= idf * (K1 + 1.0)
-    return np.asarray(weights, np.float64)

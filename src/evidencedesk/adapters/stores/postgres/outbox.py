@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from evidencedesk.adapters.stores.postgres.connections import Pool, operating, transaction
-from evidencedesk.adapters.stores.sqlite.outbox import decode_waiting
+from evidencedesk.adapters.stores.shared.notices import COLUMNS, FEW, decode_waiting
 from evidencedesk.model.notice import Notice, WaitingNotice
 from evidencedesk.model.receipt import utc_text
-
-_FEW = 1000
 
 
 class PostgresOutbox:
@@ -43,9 +41,8 @@ class PostgresOutbox:
         """See ``protocols.Outbox.waiting``."""
         with self._pool.connection() as connection, operating(connection):
             rows = connection.execute(
-                "SELECT number, tenant, channel, notice, attempts, due, failure FROM notices "
-                "ORDER BY due, number LIMIT %s",
-                (_FEW,),
+                f"SELECT {COLUMNS} FROM notices ORDER BY due, number LIMIT %s",  # noqa: S608
+                (FEW,),
             ).fetchall()
         return tuple(decode_waiting(row) for row in rows)
 

@@ -8,14 +8,13 @@ from typing import Any
 
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.feedback_rows import blank_notes
-from evidencedesk.model.receipt import (
-    NO_ENTRY,
-    AuditEntry,
-    AuditEvent,
-    Receipt,
-    canonical_json,
-    utc_text,
+from evidencedesk.adapters.stores.shared.receipts import (
+    entry_after,
+    entry_values,
+    receipt_values,
+    without,
 )
+from evidencedesk.model.receipt import AuditEntry, AuditEvent, Receipt
 
 CITING = (
     "number IN (SELECT receipt FROM receipt_documents "
@@ -36,7 +35,7 @@ def blank_document(connection: Connection, tenant: str, document_id: str) -> int
         {"tenant": tenant, "documents": [document_id]},
     ).fetchall()
     for number, record, content in rows:
-        kept = _without(document_id, json.loads(record), json.loads(content))
+        kept = without(document_id, json.loads(record), json.loads(content))
         connection.execute(
             "UPDATE receipts SET content = %s WHERE number = %s", (json.dumps(kept), number)
         )
@@ -65,12 +64,8 @@ def append_event(connection: Connection, event: AuditEvent) -> AuditEntry:
         "SELECT number, hash FROM audit WHERE tenant = %s ORDER BY number DESC LIMIT 1",
         (event.tenant,),
     ).fetchone()
-    number, previous = last or (0, NO_ENTRY)
-    entry = AuditEntry.sealed(number + 1, previous, event.to_json())
-    connection.execute(
-        "INSERT INTO audit VALUES (%s, %s, %s, %s, %s)",
-        (event.tenant, entry.number, entry.previous, canonical_json(entry.event), entry.hash),
-    )
+    entry = entry_after(last, event)
+    connection.execute("INSERT INTO audit VALUES (%s, %s, %s, %s, %s)", entry_values(event, entry))
     return entry
 
 
@@ -89,7 +84,7 @@ def still_kept(connection: Connection, receipt: Receipt, key: bytes) -> dict[str
         (receipt.tenant, list(receipt.documents)),
     ).fetchall()
     for document_id in {*receipt.documents} - {name for (name,) in there}:
-        content = _without(document_id, receipt.record, content)
+        content = without(document_id, receipt.record, content)
     return content
 
 
@@ -100,16 +95,7 @@ def insert_receipt(
     row = connection.execute(
         "INSERT INTO receipts (tenant, answer_id, subject, at, reason, record, content, position) "
         "VALUES (%s, %s, %s, %s, %s, %s, %s, %s) RETURNING number",
-        (
-            receipt.tenant,
-            receipt.answer_id,
-            receipt.subject,
-            utc_text(receipt.at),
-            receipt.reason,
-            canonical_json(receipt.record),
-            json.dumps(dict(content)),
-            position,
-        ),
+        receipt_values(receipt, position, content),
     ).fetchone()
     assert row is not None
     connection.execute(
@@ -117,15 +103,3 @@ def insert_receipt(
         "FROM unnest(%s::text[]) AS document_id ON CONFLICT DO NOTHING",
         (receipt.tenant, row[0], list(receipt.documents)),
     )
-
-
-def _without(
-    document_id: str, record: Mapping[str, object], content: Mapping[str, object]
-) -> dict[str, object]:
-    pieces = record["pieces"]
-    assert isinstance(pieces, dict)
-    return {
-        label: value
-        for label, value in content.items()
-        if document_id not in pieces.get(label, {}).get("documents", ())
-    }

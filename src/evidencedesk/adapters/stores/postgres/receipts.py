@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -22,7 +21,7 @@ from evidencedesk.adapters.stores.postgres.receipt_rows import (
     key_of,
     still_kept,
 )
-from evidencedesk.adapters.stores.sqlite.receipt_rows import COLUMNS, decode_receipt
+from evidencedesk.adapters.stores.shared.receipts import COLUMNS, decode_entries, decode_receipt
 from evidencedesk.model.feedback import Feedback
 from evidencedesk.model.receipt import AuditEntry, AuditEvent, Receipt, utc_text
 
@@ -181,10 +180,7 @@ class PostgresLedger:
                 "AND number >= %s AND number <= coalesce(%s, number) ORDER BY number DESC LIMIT %s",
                 (tenant, first, last, newest),
             ).fetchall()
-        return [
-            AuditEntry(number, previous, json.loads(event), found)
-            for number, previous, event, found in reversed(rows)
-        ]
+        return decode_entries(rows)
 
     def _select(
         self, where: str, values: Mapping[str, object], limit: int | None = None

@@ -14,8 +14,8 @@ from evidencedesk.adapters.stores.shared.codecs import (
     encode_location,
     encode_record,
     record_of,
+    rule_of,
 )
-from evidencedesk.adapters.stores.sqlite.access_classes import rule_of
 from evidencedesk.model import Document, Span
 from evidencedesk.model.locate import Locator
 

@@ -9,11 +9,15 @@ from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.keyword import keyword_matches
 from evidencedesk.adapters.stores.postgres.similarity import nearest
 from evidencedesk.adapters.stores.postgres.visible import Visible
-from evidencedesk.adapters.stores.shared.cosines import exact_cosines
+from evidencedesk.adapters.stores.shared.candidates import best_by_either, nearest_wanted
 from evidencedesk.adapters.stores.shared.moments import moments
 from evidencedesk.adapters.stores.shared.selection import best
-from evidencedesk.adapters.stores.sqlite.search import RESCORED_LEAST, RESCORED_SHARE
 from evidencedesk.model import Candidates, ScoreStatistics, StoreQuery
+
+_VECTORS = (
+    "SELECT slot, vector FROM chunks WHERE slot = ANY (%s::bigint[]) "
+    "AND class = ANY (%s::integer[]) AND vector IS NOT NULL ORDER BY slot"
+)
 
 
 def search(connection: Connection, visible: Visible, query: StoreQuery) -> Candidates:
@@ -21,19 +25,21 @@ def search(connection: Connection, visible: Visible, query: StoreQuery) -> Candi
     matches = keyword_matches(connection, visible, query.term_groups)
     by_keyword = matches.slots[best(matches.scores, query.candidates)]
     keyword_mean, keyword_deviation = moments(matches.scores, visible.chunks)
-    more = max(RESCORED_LEAST, int(RESCORED_SHARE * query.candidates))
-    near = nearest(connection, visible, query.vector, query.candidates + more)
-    read = np.union1d(by_keyword, near.slots)
-    vectors, cosines = _read_vectors(connection, visible, read, query.vector)
-    similar = np.isin(read, near.slots, assume_unique=True)
-    kept = np.isin(read, by_keyword, assume_unique=True)
-    kept[np.flatnonzero(similar)[best(cosines[similar], query.candidates)]] = True
-    keys = read[kept]
+    near = nearest(connection, visible, query.vector, nearest_wanted(query.candidates))
+
+    def read(keys: NDArray[np.int64]) -> list[tuple[int, bytes]]:
+        return connection.execute(
+            _VECTORS, (keys.tolist(), visible.classes), binary=True
+        ).fetchall()
+
+    keys, vectors, cosines = best_by_either(
+        by_keyword, near.slots, query.vector, read, query.candidates
+    )
     return Candidates(
         keys=keys,
         keyword_scores=matches.scores_of(keys),
-        vector_scores=cosines[kept],
-        vectors=vectors[kept],
+        vector_scores=cosines,
+        vectors=vectors,
         statistics=ScoreStatistics(
             chunks=visible.chunks,
             keyword_mean=keyword_mean,
@@ -44,27 +50,3 @@ def search(connection: Connection, visible: Visible, query: StoreQuery) -> Candi
         ),
         group_frequencies=matches.frequencies,
     )
-
-
-def _read_vectors(
-    connection: Connection,
-    visible: Visible,
-    keys: NDArray[np.int64],
-    query: NDArray[np.float32] | None,
-) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Vectors of ``keys`` and their cosines with ``query``: zeros and NaN where there is none."""
-    cosines = np.full(len(keys), np.nan)
-    vectors = np.zeros((len(keys), 0 if query is None else len(query)), np.float32)
-    if query is None or not len(keys):
-        return vectors, cosines
-    found = connection.execute(
-        "SELECT slot, vector FROM chunks WHERE slot = ANY (%s::bigint[]) "
-        "AND class = ANY (%s::integer[]) AND vector IS NOT NULL ORDER BY slot",
-        (keys.tolist(), visible.classes),
-        binary=True,
-    ).fetchall()
-    present = np.searchsorted(keys, np.array([slot for slot, _ in found], np.int64))
-    blobs = b"".join(blob for _, blob in found)
-    vectors[present] = np.frombuffer(blobs, "<f4").reshape(len(found), len(query))
-    cosines[present] = exact_cosines(vectors[present], query)
-    return vectors, cosines

@@ -11,6 +11,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
+from evidencedesk.access import AccessRule, Status
 from evidencedesk.model import (
     Block,
     BlockKind,
@@ -42,6 +43,11 @@ def record_of(document: Document, now: datetime) -> DocumentRecord:
     """The record of ``document``, without counts; ``now`` is used when it has no time of its own."""
     shared = {name: getattr(document, name) for name in _SHARED}
     return DocumentRecord(**shared, ingested_at=document.ingested_at or now, chunks=0, vectors=0)
+
+
+def rule_of(document: Document | DocumentRecord) -> AccessRule:
+    """Who may see ``document``."""
+    return AccessRule(document.tenant, document.roles, document.deny, Status(document.status))
 
 
 def encode_record(record: DocumentRecord) -> str:

@@ -10,14 +10,8 @@ import sqlite3
 from collections.abc import Mapping
 
 from evidencedesk.access import AccessFilter, AccessRule, Status
-from evidencedesk.model import Document
 
 DEAD = 0
-
-
-def rule_of(document: Document) -> AccessRule:
-    """Who may see ``document``."""
-    return AccessRule(document.tenant, document.roles, document.deny, Status(document.status))
 
 
 def class_of(connection: sqlite3.Connection, rule: AccessRule) -> int:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from evidencedesk.adapters.stores.shared.codecs import decode_time
-from evidencedesk.model.feedback import Feedback, FeedbackVerdict
-from evidencedesk.model.receipt import utc_text
+from evidencedesk.adapters.stores.shared.receipts import decode_feedback, feedback_values
+from evidencedesk.model.feedback import Feedback
 
 
 def put_feedback(connection: sqlite3.Connection, feedback: Feedback) -> bool:
@@ -14,14 +13,7 @@ def put_feedback(connection: sqlite3.Connection, feedback: Feedback) -> bool:
     kept = connection.execute(
         "INSERT OR REPLACE INTO feedback SELECT tenant, number, ?, ?, ?, ? FROM receipts "
         "WHERE tenant = ? AND answer_id = ?",
-        (
-            feedback.subject,
-            utc_text(feedback.at),
-            feedback.verdict.value,
-            feedback.note,
-            feedback.tenant,
-            feedback.answer_id,
-        ),
+        feedback_values(feedback),
     )
     return kept.rowcount > 0
 
@@ -37,10 +29,7 @@ def read_feedback(
         "ORDER BY feedback.at DESC, answer_id, feedback.subject",
         (tenant, answer_id),
     )
-    return tuple(
-        Feedback(tenant, answer, subject, decode_time(at), FeedbackVerdict(verdict), note)
-        for answer, subject, at, verdict, note in rows
-    )
+    return decode_feedback(tenant, rows)
 
 
 def blank_notes(connection: sqlite3.Connection, receipts: list[int]) -> None:

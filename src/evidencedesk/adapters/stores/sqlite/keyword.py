@@ -8,17 +8,14 @@ Both stand side by side in ``benchmarks/store.py``: at 100,000 chunks, in one ru
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evidencedesk.adapters.stores.shared.bm25 import weights
 from evidencedesk.adapters.stores.sqlite.view import View, Visible
 from evidencedesk.text.hashing import hash_of
-
-K1 = 1.2
-B = 0.75
 
 _Matches = list[tuple[NDArray[np.intp], NDArray[np.unsignedinteger]]]
 
@@ -68,13 +65,8 @@ def _summed(
 
 
 def _add(scores: NDArray[np.float64], view: View, matches: _Matches, found: int) -> None:
-    idf = math.log(1.0 + (view.chunks - found + 0.5) / (found + 0.5))
-    per_length = K1 * B * view.chunks / view.length
     for visible, (rows, counts) in zip(view.parts, matches, strict=True):
         part_scores = scores[visible.start : visible.start + len(visible.part)]
-        weights = visible.part.lengths[rows] * per_length
-        weights += K1 * (1.0 - B)
-        weights += counts
-        np.divide(counts, weights, out=weights)
-        weights *= idf * (K1 + 1.0)
-        part_scores[rows] += weights
+        part_scores[rows] += weights(
+            counts, visible.part.lengths[rows], found=found, chunks=view.chunks, length=view.length
+        )

@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterable
 from datetime import datetime
 
+from evidencedesk.adapters.stores.shared.notices import COLUMNS, FEW, decode_waiting
 from evidencedesk.adapters.stores.sqlite import failures, schema
 from evidencedesk.adapters.stores.sqlite.connections import Files, Pool, reading, transaction
 from evidencedesk.model.notice import Notice, WaitingNotice
 from evidencedesk.model.receipt import utc_text
-
-_FEW = 1000
 
 
 class SQLiteOutbox:
@@ -42,9 +41,8 @@ class SQLiteOutbox:
             if schema.version_of(connection) < schema.FEEDBACK_SINCE:
                 return ()
             rows = connection.execute(
-                "SELECT number, tenant, channel, notice, attempts, due, failure FROM notices "
-                "ORDER BY due, number LIMIT ?",
-                (_FEW,),
+                f"SELECT {COLUMNS} FROM notices ORDER BY due, number LIMIT ?",  # noqa: S608
+                (FEW,),
             ).fetchall()
         return tuple(decode_waiting(row) for row in rows)
 
@@ -75,10 +73,3 @@ class SQLiteOutbox:
             transaction(connection, durable=False),
         ):
             return connection.executemany(statement, rows).rowcount
-
-
-def decode_waiting(row: tuple[int, str, str, str, int, str, str]) -> WaitingNotice:
-    """The notice of a row."""
-    number, tenant, channel, stored, attempts, due, failure = row
-    notice = Notice.from_json(tenant, json.loads(stored))
-    return WaitingNotice(number, channel, notice, attempts, datetime.fromisoformat(due), failure)

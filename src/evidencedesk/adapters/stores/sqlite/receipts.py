@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
+from evidencedesk.adapters.stores.shared.receipts import COLUMNS, decode_entries, decode_receipt
 from evidencedesk.adapters.stores.sqlite import failures, schema
 from evidencedesk.adapters.stores.sqlite.connections import Files, Pool, reading, transaction
 from evidencedesk.adapters.stores.sqlite.feedback_rows import (
@@ -18,10 +19,8 @@ from evidencedesk.adapters.stores.sqlite.feedback_rows import (
 )
 from evidencedesk.adapters.stores.sqlite.receipt_rows import (
     CITING,
-    COLUMNS,
     append_event,
     blank_document,
-    decode_receipt,
     insert_receipt,
     key_of,
     still_kept,
@@ -191,10 +190,7 @@ class SQLiteLedger:
                 "AND number >= ?2 AND number <= coalesce(?3, number) ORDER BY number DESC LIMIT ?4",
                 (tenant, first, last, -1 if newest is None else newest),
             ).fetchall()
-        return [
-            AuditEntry(number, previous, json.loads(event), found)
-            for number, previous, event, found in reversed(rows)
-        ]
+        return decode_entries(rows)
 
     def _select(
         self, where: str, values: tuple[object, ...], limit: int | None = None

@@ -12,8 +12,9 @@ from evidencedesk.adapters.stores.shared.codecs import (
     encode_location,
     encode_record,
     record_of,
+    rule_of,
 )
-from evidencedesk.adapters.stores.sqlite.access_classes import class_of, columns_of, rule_of
+from evidencedesk.adapters.stores.sqlite.access_classes import class_of, columns_of
 from evidencedesk.adapters.stores.sqlite.chunk_rows import insert_chunks
 from evidencedesk.adapters.stores.sqlite.schema import DELETE_SLOTS
 from evidencedesk.model import Document, EmbeddingSpec, IndexedChunk, Span
