@@ -22,7 +22,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,11 +31,22 @@ import numpy as np
 
 from benchmarks import store_postgres
 from benchmarks import store_workload as workload
+from benchmarks.store_timing import (
+    SPEC,
+    measure_replacing,
+    measure_searching,
+    only,
+    pair,
+    percentiles,
+    recall,
+    search,
+    show_searches,
+    timed,
+)
 from evidencedesk.access import AccessFilter
 from evidencedesk.adapters.stores.sqlite import SQLiteStore
-from evidencedesk.model import EmbeddingSpec, StoreQuery
+from evidencedesk.model import StoreQuery
 
-SPEC = EmbeddingSpec(name="synthetic", revision="none", dimensions=workload.DIMENSIONS)
 BARS = {
     100_000: (
         (
@@ -110,17 +120,14 @@ def measure(folder: Path, chunks: int, options: argparse.Namespace) -> dict[str,
     report |= json.loads(child.stdout)
     found = report.pop("found")
     exact = json.loads(exact_path.read_text())
-    report["recall"] = {
-        role: float(
-            np.mean([len({*a} & {*b}) / 10 for a, b in zip(exact[role], found[role], strict=True)])
-        )
-        for role in workload.SHARES
-    }
+    report["recall"] = recall(exact, found)
     if chunks <= 100_000:
         report["fts5"] = measure_fts5(folder / f"{chunks}.fts5.sqlite3", chunks, options.queries)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         copy = shutil.copytree(path, Path(scratch) / path.name)
-        report["replace"] = measure_replacing(copy, chunks, options.replacements)
+        store = SQLiteStore.open(copy, clock=UtcClock())
+        report["replace"] = measure_replacing(store, chunks, options.replacements)
+        store.close()
     return report
 
 
@@ -151,38 +158,19 @@ def measure_reader(path: Path, count: int) -> dict[str, Any]:
         snapshot.search(StoreQuery((("w0",),), None, 1))
     report: dict[str, Any] = {"open_ms": 1000 * (time.perf_counter() - start)}
     questions = workload.queries(count)
-    report["found"] = {}
-    for kind in ("vector", "keyword", "hybrid"):
-        report[kind] = {}
-        for role in workload.SHARES:
-            times, found = _search(store, role, [_only(kind, q) for q in questions])
-            report[kind][role] = _percentiles(times)
-            if kind == "vector":
-                report["found"][role] = found
-    report |= _memory()
+    searches, report["found"] = measure_searching(store, questions)
+    report |= searches | _memory()
     chunks = store.info().chunks[1]
     matrix = np.random.default_rng(4).integers(-127, 128, (chunks, workload.DIMENSIONS), np.int8)
     products = [lambda r=row: numkong.cdist(matrix[r : r + 1], matrix, "dot") for row in range(50)]
-    alone = [_timed(product) for product in products]
+    alone = [timed(product) for product in products]
     in_turn = []
     for product, question in zip(products, questions, strict=False):
-        _search(store, "all", [_only("vector", question)])
-        in_turn.append(_timed(product))
-    report["bare"], report["bare_in_turn"] = _percentiles(alone), _percentiles(in_turn)
+        search(store, "all", [only("vector", question)])
+        in_turn.append(timed(product))
+    report["bare"], report["bare_in_turn"] = percentiles(alone), percentiles(in_turn)
     store.close()
     return report
-
-
-def measure_replacing(path: Path, chunks: int, count: int) -> dict[str, float]:
-    """Replace documents of ten chunks by others."""
-    store = SQLiteStore.open(path, clock=UtcClock())
-    with store.write() as writer:
-        times = [
-            _timed(lambda d=document, c=indexed: writer.replace_document(d, {1: c}))
-            for document, indexed in workload.replacements(chunks // workload.PER_DOCUMENT, count)
-        ]
-    store.close()
-    return _percentiles(times)
 
 
 def measure_fts5(path: Path, chunks: int, count: int) -> dict[str, Any]:
@@ -204,27 +192,18 @@ def measure_fts5(path: Path, chunks: int, count: int) -> dict[str, Any]:
         for question in workload.queries(count):
             words = " OR ".join(f'"{group[0]}"' for group in question.term_groups)
             match = f"text : ({words}) AND roles : {role}"
-            times.append(_timed(lambda m=match: _fts5(database, m)))
-        report[role] = _percentiles(times)
+            times.append(timed(lambda m=match: _fts5(database, m)))
+        report[role] = percentiles(times)
     database.close()
     return report
 
 
 def show(report: dict[str, Any]) -> None:
     """Print a report for people."""
+    show_searches(report, ("vector", "keyword", "hybrid", "fts5"))
     print(
-        f"\n{report['chunks']:,} chunks of {workload.DIMENSIONS} dimensions, "
-        f"load average at start {report['load_average']:.1f}; milliseconds, p50 / p95"
-    )
-    print(f"{'':10}" + "".join(f"{name:>20}" for name in ("all seen", "10 % seen", "0.5 % seen")))
-    for kind in ("vector", "keyword", "hybrid", "fts5"):
-        if kind in report:
-            cells = [_pair(report[kind][role]) for role in workload.SHARES]
-            print(f"{kind:10}" + "".join(f"{cell:>20}" for cell in cells))
-    print(f"{'recall@10':10}" + "".join(f"{report['recall'][r]:>20.4f}" for r in workload.SHARES))
-    print(
-        f"bare int8 product {_pair(report['bare'])}, in turn with searches "
-        f"{_pair(report['bare_in_turn'])}; replace {_pair(report['replace'])}; "
+        f"bare int8 product {pair(report['bare'])}, in turn with searches "
+        f"{pair(report['bare_in_turn'])}; replace {pair(report['replace'])}; "
         f"open {report['open_ms']:.0f}; resident {report['resident_mb']:.0f} MB "
         f"(own {report['own_mb']:.0f} MB, the rest mapped files)"
     )
@@ -235,48 +214,10 @@ def show(report: dict[str, Any]) -> None:
         print(f"  {'ok  ' if reached <= bar else 'MISS'} {name}: {reached:.4g} (at most {bar:g})")
 
 
-def _search(
-    store: SQLiteStore, role: str, questions: Sequence[StoreQuery]
-) -> tuple[list[float], list[list[int]]]:
-    access = AccessFilter(roles=frozenset({role}))
-    times: list[float] = []
-    found: list[list[int]] = []
-    for question in questions:
-        start = time.perf_counter()
-        with store.read(access=access) as snapshot:
-            result = snapshot.search(question)
-            times.append(1000 * (time.perf_counter() - start))
-            best = result.keys[np.argsort(-np.nan_to_num(result.vector_scores, nan=-2))[:10]]
-            chunks = snapshot.chunks(best.tolist())
-        found.append([int(c.document_id[1:]) * workload.PER_DOCUMENT + c.ordinal for c in chunks])
-    return times, found
-
-
-def _only(kind: str, question: StoreQuery) -> StoreQuery:
-    return StoreQuery(
-        question.term_groups if kind != "vector" else (),
-        question.vector if kind != "keyword" else None,
-    )
-
-
 def _fts5(database: sqlite3.Connection, match: str) -> list[Any]:
     return database.execute(
         "SELECT rowid, rank FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT 100", (match,)
     ).fetchall()
-
-
-def _timed(action: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    action()
-    return 1000 * (time.perf_counter() - start)
-
-
-def _percentiles(times: Sequence[float]) -> dict[str, float]:
-    return {"p50": float(np.percentile(times, 50)), "p95": float(np.percentile(times, 95))}
-
-
-def _pair(percentiles: dict[str, float]) -> str:
-    return f"{percentiles['p50']:.2f} / {percentiles['p95']:.2f}"
 
 
 def _memory() -> dict[str, float]:

@@ -18,21 +18,27 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
-import numpy as np
 import psycopg
 
 from benchmarks import store_workload as workload
-from evidencedesk.access import AccessFilter
+from benchmarks.store_timing import (
+    SPEC,
+    measure_replacing,
+    measure_searching,
+    pair,
+    percentiles,
+    recall,
+    show_searches,
+)
 from evidencedesk.adapters.stores.postgres import PostgresStore
 from evidencedesk.adapters.stores.postgres.address import Address
 from evidencedesk.adapters.stores.postgres.connections import Limits
 from evidencedesk.adapters.stores.postgres.placing import half_vector
 from evidencedesk.adapters.stores.shared.quantization import quantize
-from evidencedesk.model import EmbeddingSpec, StoreQuery
+from evidencedesk.model import StoreQuery
 from evidencedesk.protocols import Clock
 from evidencedesk.testing.postgres_server import temporary_server
 
-SPEC = EmbeddingSpec(name="synthetic", revision="none", dimensions=workload.DIMENSIONS)
 PATIENT = Limits(statement=3600.0, idle=3600.0)
 SERVER = {
     "shared_buffers": "2GB",
@@ -72,7 +78,8 @@ def measure(url: str, chunks: int, options: argparse.Namespace, clock: Clock) ->
         for table in ("vectors", "postings", "chunks", "placements", "documents"):
             connection.execute(f"VACUUM (ANALYZE) {table}".encode())
         report["bytes"] = store.info().bytes
-        report |= measure_searching(store, questions, exact)
+        searches, found = measure_searching(store, questions)
+        report |= searches | {"recall": recall(exact, found)}
         report["by_hand"] = by_hand(connection, questions)
     report["replace"] = measure_replacing(store, chunks, options.replacements)
     store.close()
@@ -96,22 +103,6 @@ def build(
     return exact.answers(), chunks / spent
 
 
-def measure_searching(
-    store: PostgresStore, questions: list[StoreQuery], exact: dict[str, list[list[int]]]
-) -> dict[str, Any]:
-    """Times of each kind of search for each share seen, and recall of the nearest ten."""
-    report: dict[str, Any] = {"recall": {}}
-    for kind in ("vector", "keyword", "hybrid"):
-        report[kind] = {}
-        for role in workload.SHARES:
-            times, found = _search(store, role, [_only(kind, question) for question in questions])
-            report[kind][role] = _percentiles(times)
-            if kind == "vector":
-                shares = [len({*a} & {*b}) / 10 for a, b in zip(exact[role], found, strict=True)]
-                report["recall"][role] = float(np.mean(shares))
-    return report
-
-
 def by_hand(
     connection: psycopg.Connection[Any], questions: Sequence[StoreQuery]
 ) -> dict[str, dict[str, float]]:
@@ -130,34 +121,15 @@ def by_hand(
             start = time.perf_counter()
             connection.execute(_BY_HAND, (classes, half_vector(codes[0]))).fetchall()
             times.append(1000 * (time.perf_counter() - start))
-        report[role] = _percentiles(times)
+        report[role] = percentiles(times)
     return report
-
-
-def measure_replacing(store: PostgresStore, chunks: int, count: int) -> dict[str, float]:
-    """Replace documents of ten chunks by others."""
-    times = []
-    with store.write() as writer:
-        for document, indexed in workload.replacements(chunks // workload.PER_DOCUMENT, count):
-            start = time.perf_counter()
-            writer.replace_document(document, {1: indexed})
-            times.append(1000 * (time.perf_counter() - start))
-    return _percentiles(times)
 
 
 def show(report: dict[str, Any]) -> None:
     """Print a report for people."""
+    show_searches(report, ("vector", "keyword", "hybrid", "by_hand"), "PostgreSQL, ")
     print(
-        f"\nPostgreSQL, {report['chunks']:,} chunks of {workload.DIMENSIONS} dimensions, "
-        f"load average at start {report['load_average']:.1f}; milliseconds, p50 / p95"
-    )
-    print(f"{'':10}" + "".join(f"{name:>20}" for name in ("all seen", "10 % seen", "0.5 % seen")))
-    for kind in ("vector", "keyword", "hybrid", "by_hand"):
-        cells = [_pair(report[kind][role]) for role in workload.SHARES]
-        print(f"{kind.replace('_', ' '):10}" + "".join(f"{cell:>20}" for cell in cells))
-    print(f"{'recall@10':10}" + "".join(f"{report['recall'][r]:>20.4f}" for r in workload.SHARES))
-    print(
-        f"replace {_pair(report['replace'])}; built at {report['build_chunks_per_s']:,.0f} chunks/s; "
+        f"replace {pair(report['replace'])}; built at {report['build_chunks_per_s']:,.0f} chunks/s; "
         f"{report['bytes'] / 1e6:,.0f} MB"
     )
     ratio = report["vector"]["tenth"]["p95"] / report["by_hand"]["tenth"]["p95"]
@@ -167,35 +139,3 @@ def show(report: dict[str, Any]) -> None:
         (ratio <= 3.0, f"p95 at 10 % seen, times the best by hand: {ratio:.2f} (at most 3)"),
     ):
         print(f"  {'ok  ' if ok else 'MISS'} {line}")
-
-
-def _search(
-    store: PostgresStore, role: str, questions: Sequence[StoreQuery]
-) -> tuple[list[float], list[list[int]]]:
-    access = AccessFilter(roles=frozenset({role}))
-    times: list[float] = []
-    found: list[list[int]] = []
-    for question in questions:
-        start = time.perf_counter()
-        with store.read(access=access) as snapshot:
-            result = snapshot.search(question)
-            times.append(1000 * (time.perf_counter() - start))
-            best = result.keys[np.argsort(-np.nan_to_num(result.vector_scores, nan=-2))[:10]]
-            chunks = snapshot.chunks(best.tolist())
-        found.append([int(c.document_id[1:]) * workload.PER_DOCUMENT + c.ordinal for c in chunks])
-    return times, found
-
-
-def _only(kind: str, question: StoreQuery) -> StoreQuery:
-    return StoreQuery(
-        question.term_groups if kind != "vector" else (),
-        question.vector if kind != "keyword" else None,
-    )
-
-
-def _percentiles(times: Sequence[float]) -> dict[str, float]:
-    return {"p50": float(np.percentile(times, 50)), "p95": float(np.percentile(times, 95))}
-
-
-def _pair(percentiles: dict[str, float]) -> str:
-    return f"{percentiles['p50']:.2f} / {percentiles['p95']:.2f}"

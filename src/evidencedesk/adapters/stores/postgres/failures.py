@@ -9,6 +9,7 @@ import psycopg
 from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
 from evidencedesk.adapters.stores.postgres.address import Address
+from evidencedesk.adapters.stores.shared import refusals
 from evidencedesk.errors import (
     EvidenceDeskError,
     IndexDamagedError,
@@ -79,45 +80,27 @@ def read_only(address: Address) -> IndexUnavailableError:
 
 def disk_full(address: Address, detail: str) -> IndexUnavailableError:
     """The server is out of something; the transaction was rolled back."""
-    return IndexUnavailableError(
-        f"The index {address.shown!r} could not be written ({detail}); the last change was undone.",
-        code="disk_full",
-        hint="Free some space on the server, then run the command again.",
-    )
+    return refusals.disk_full(address.shown, detail, where="the server")
 
 
 def missing(address: Address) -> IndexUnavailableError:
     """There is no index in the schema."""
-    return IndexUnavailableError(
-        f"There is no index at {address.shown!r}.",
-        code="index_missing",
-        hint="Make one with `evidencedesk init` or `evidencedesk ingest PATH`.",
-    )
+    return refusals.missing(address.shown)
 
 
 def closed(address: Address) -> IndexUnavailableError:
     """The store was closed."""
-    return IndexUnavailableError(
-        f"The index {address.shown!r} was closed.", code="index_closed", hint="Open it again."
-    )
+    return refusals.closed(address.shown)
 
 
 def not_ours(address: Address, what: str) -> IndexDamagedError:
     """Something else is in the schema."""
-    return IndexDamagedError(
-        f"{address.shown!r} is not an EvidenceDesk index: {what}.",
-        code="index_not_ours",
-        hint="Name another schema in [index] url; nothing was changed.",
-    )
+    return refusals.not_ours(address.shown, what, other="schema")
 
 
 def damaged(address: Address, detail: str) -> IndexDamagedError:
     """The database contradicts itself or lacks what it should have."""
-    return IndexDamagedError(
-        f"The index {address.shown!r} is damaged ({detail}).",
-        code="index_damaged",
-        hint="Restore a backup, or drop the schema and ingest the documents again.",
-    )
+    return refusals.damaged(address.shown, detail, drop="drop the schema")
 
 
 def other_schema(version: int, known: int) -> IndexMismatchError:

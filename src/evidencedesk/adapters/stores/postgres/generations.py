@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import datetime
 
 from psycopg import sql
 
 from evidencedesk.adapters.stores.postgres.connections import Connection
-from evidencedesk.adapters.stores.shared.codecs import (
-    decode_generation,
-    encode_chunking,
-    encode_embedding,
-    encode_time,
+from evidencedesk.adapters.stores.shared.codecs import decode_generation
+from evidencedesk.adapters.stores.shared.steps import (
+    generation_values,
+    no_generation,
+    refuse_incomplete,
 )
-from evidencedesk.errors import IndexingError
 from evidencedesk.model import ChunkingSettings, EmbeddingSpec, Generation
 
 _COLUMNS = "SELECT id, state, embedding, chunking, normalisation, created_at FROM generations"
@@ -56,12 +54,7 @@ def read_generation(connection: Connection, number: int | None) -> Generation:
         _COLUMNS + " WHERE coalesce(id = %s::integer, state = 'active')", (number,)
     ).fetchall()
     if not rows:
-        known = ", ".join(str(generation.id) for generation in read_generations(connection))
-        raise IndexingError(
-            f"There is no generation {number}; there are {known}.",
-            code="generation_missing",
-            hint="Read the generations again; another process may have switched them.",
-        )
+        raise no_generation(number, read_generations(connection))
     return decode_generation(rows[0])
 
 
@@ -80,32 +73,12 @@ def add_generation(
         "INSERT INTO generations "
         "(state, embedding, chunking, normalisation, created_at, runtime) "
         "VALUES (%s, %s, %s, %s, %s, %s) RETURNING id",
-        (
-            state,
-            encode_embedding(embedding),
-            encode_chunking(chunking),
-            normalisation,
-            encode_time(now),
-            json.dumps(dict(runtime)),
+        generation_values(
+            state, embedding, chunking, normalisation=normalisation, now=now, runtime=runtime
         ),
     ).fetchone()
     assert row is not None
     return read_generation(connection, row[0])
-
-
-def refuse_second_building(connection: Connection) -> None:
-    """Only one generation is built at a time.
-
-    Raises:
-        IndexingError: ``generation_exists``.
-    """
-    building = [g.id for g in read_generations(connection) if g.state == "building"]
-    if building:
-        raise IndexingError(
-            f"Generation {building[0]} is being built already.",
-            code="generation_exists",
-            hint="Finish it with `evidencedesk reindex`, or drop it with `reindex --discard`.",
-        )
 
 
 def activate(connection: Connection, number: int) -> None:
@@ -121,30 +94,11 @@ def activate(connection: Connection, number: int) -> None:
         "WHERE placements.doc = documents.doc AND generation = %s)",
         (number,),
     ).fetchone()
-    if row and row[0]:
-        raise IndexingError(
-            f"Generation {number} lacks {row[0]} documents.",
-            code="generation_incomplete",
-            hint="Run `evidencedesk reindex` again; it goes on where it stopped.",
-        )
+    refuse_incomplete(number, row[0] if row else 0)
     connection.execute(
         "UPDATE generations SET state = 'previous' WHERE state = 'active' AND id <> %s", (number,)
     )
     connection.execute("UPDATE generations SET state = 'active' WHERE id = %s", (number,))
-
-
-def refuse_active(connection: Connection, number: int) -> None:
-    """The active generation is not dropped.
-
-    Raises:
-        IndexingError: ``generation_missing`` or ``generation_active``.
-    """
-    if read_generation(connection, number).state == "active":
-        raise IndexingError(
-            f"Generation {number} is active.",
-            code="generation_active",
-            hint="Switch to another one first.",
-        )
 
 
 def drop_generation(connection: Connection, number: int) -> None:

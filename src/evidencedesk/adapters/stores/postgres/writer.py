@@ -12,8 +12,8 @@ from evidencedesk.adapters.stores.postgres.connections import Connection, take_t
 from evidencedesk.adapters.stores.postgres.placing import place_chunks
 from evidencedesk.adapters.stores.postgres.receipt_rows import blank_document
 from evidencedesk.adapters.stores.postgres.stored import StoredDocuments
+from evidencedesk.adapters.stores.shared import steps
 from evidencedesk.adapters.stores.shared.codecs import encode_embedding, encode_entry
-from evidencedesk.errors import IndexingError
 from evidencedesk.model import (
     ChunkingSettings,
     Document,
@@ -62,7 +62,7 @@ class PostgresWriter(StoredDocuments):
             IndexingError: ``generations_differ`` when ``chunks`` are not for exactly the live ones.
         """
         with self._changing(document.tenant, document.id, replaces):
-            live = self._matching_generations(chunks)
+            live = steps.matching(self.generations(), chunks)
             former = replaces and rows.find_document(self._connection, document.tenant, replaces)
             if former and replaces != document.id:
                 rows.erase_document(self._connection, former)
@@ -77,13 +77,7 @@ class PostgresWriter(StoredDocuments):
         """
         with self._changing(document.tenant, document.id):
             doc = self._doc(document.tenant, document.id)
-            stored = self.record(document.tenant, document.id)
-            if stored is None or stored.content_hash != document.content_hash:
-                raise IndexingError(
-                    f"The text of document {document.id!r} is not the one stored.",
-                    code="text_differs",
-                    hint="Replace the document instead of updating it.",
-                )
+            steps.refuse_other_text(self.record(document.tenant, document.id), document)
             moved = rows.anchors_differ(self._connection, doc, document)
             rows.put_document(self._connection, document, self._clock.now())
             rows.change_class(self._connection, doc)
@@ -101,7 +95,8 @@ class PostgresWriter(StoredDocuments):
         with self._changing(tenant, document_id):
             doc = self._doc(tenant, document_id)
             live = {number: self._generation(number) for number in chunks}
-            if all(self._cut_from_stored(tenant, document_id, cut) for cut in chunks.values()):
+            record = self.record(tenant, document_id)
+            if all(steps.cut_from(record, cut) for cut in chunks.values()):
                 self._place(doc, chunks, live)
 
     def remove_document(self, tenant: str, document_id: str) -> bool:
@@ -137,7 +132,7 @@ class PostgresWriter(StoredDocuments):
     ) -> Generation:
         """See ``protocols.Writer.begin_generation``."""
         with self._changing_generations():
-            generations.refuse_second_building(self._connection)
+            steps.refuse_second_building(self.generations())
             return generations.add_generation(
                 self._connection,
                 "building",
@@ -162,7 +157,7 @@ class PostgresWriter(StoredDocuments):
             placed = doc is not None and rows.is_placed(self._connection, generation, doc)
             if doc is None or (placed and not chunks):
                 return
-            if self._cut_from_stored(tenant, document_id, chunks):
+            if steps.cut_from(self.record(tenant, document_id), chunks):
                 self._place(doc, {generation: chunks}, live)
 
     def switch_generation(self, generation: int) -> None:
@@ -181,7 +176,7 @@ class PostgresWriter(StoredDocuments):
             IndexingError: ``generation_missing`` or ``generation_active``.
         """
         with self._changing_generations():
-            generations.refuse_active(self._connection, generation)
+            steps.refuse_active(self._generation(generation))
             generations.drop_generation(self._connection, generation)
 
     def set_embedding(self, generation: int, embedding: EmbeddingSpec) -> None:
@@ -215,14 +210,6 @@ class PostgresWriter(StoredDocuments):
             yield
             rows.count_revision(self._connection)
 
-    def _cut_from_stored(
-        self, tenant: str, document_id: str, chunks: Sequence[IndexedChunk]
-    ) -> bool:
-        """Whether the text that ``chunks`` were cut from is still the one stored."""
-        record = self.record(tenant, document_id)
-        stored = {record.content_hash} if record is not None else set()
-        return {each.chunk.content_hash for each in chunks} <= {*stored, ""}
-
     def _place(
         self,
         doc: int,
@@ -232,25 +219,11 @@ class PostgresWriter(StoredDocuments):
         for number, indexed in sorted(chunks.items()):
             place_chunks(self._connection, number, doc, indexed, embedding=live[number].embedding)
 
-    def _matching_generations(self, chunks: Mapping[int, object]) -> dict[int, Generation]:
-        live = {generation.id: generation for generation in self.generations()}
-        if live.keys() != chunks.keys():
-            raise IndexingError(
-                f"Chunks were made for generations {sorted(chunks)}, live are {sorted(live)}.",
-                code="generations_differ",
-                hint="Run the command again; another process began or dropped a generation.",
-            )
-        return live
-
     def _generation(self, number: int) -> Generation:
         return generations.read_generation(self._connection, number)
 
     def _doc(self, tenant: str, document_id: str) -> int:
         doc = rows.find_document(self._connection, tenant, document_id)
         if doc is None:
-            raise IndexingError(
-                f"There is no document {document_id!r} in tenant {tenant!r}.",
-                code="document_missing",
-                hint="Ingest it first.",
-            )
+            raise steps.no_document(tenant, document_id)
         return doc

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from evidencedesk.adapters.stores.shared import refusals
 from evidencedesk.errors import (
     EvidenceDeskError,
     IndexDamagedError,
@@ -66,47 +67,27 @@ def read_only(path: Path) -> IndexUnavailableError:
 
 def disk_full(path: Path, detail: str) -> IndexUnavailableError:
     """Bytes could not be put on disk; the transaction was rolled back."""
-    return IndexUnavailableError(
-        f"The index {str(path)!r} could not be written ({detail}); the last change was undone.",
-        code="disk_full",
-        hint="Free some space on that disk, then run the command again.",
-    )
+    return refusals.disk_full(str(path), detail, where="that disk")
 
 
 def missing(path: Path) -> IndexUnavailableError:
     """There is no index."""
-    return IndexUnavailableError(
-        f"There is no index at {str(path)!r}.",
-        code="index_missing",
-        hint="Make one with `evidencedesk init` or `evidencedesk ingest PATH`.",
-    )
+    return refusals.missing(str(path))
 
 
 def closed(path: Path) -> IndexUnavailableError:
     """The store was closed."""
-    return IndexUnavailableError(
-        f"The index {str(path)!r} was closed.",
-        code="index_closed",
-        hint="Open it again.",
-    )
+    return refusals.closed(str(path))
 
 
 def not_ours(path: Path, what: str) -> IndexDamagedError:
     """Something else is there."""
-    return IndexDamagedError(
-        f"{str(path)!r} is not an EvidenceDesk index: {what}.",
-        code="index_not_ours",
-        hint="Name another path in [index] url; nothing was changed.",
-    )
+    return refusals.not_ours(str(path), what, other="path")
 
 
 def damaged(path: Path, detail: str) -> IndexDamagedError:
     """The database contradicts itself."""
-    return IndexDamagedError(
-        f"The index {str(path)!r} is damaged ({detail}).",
-        code="index_damaged",
-        hint="Restore a backup, or delete the folder and ingest the documents again.",
-    )
+    return refusals.damaged(str(path), detail, drop="delete the folder")
 
 
 def _translation(error: sqlite3.Error, path: Path) -> EvidenceDeskError:

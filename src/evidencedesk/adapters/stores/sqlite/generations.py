@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping
 from datetime import datetime
 
-from evidencedesk.adapters.stores.shared.codecs import (
-    decode_generation,
-    encode_chunking,
-    encode_embedding,
-    encode_time,
+from evidencedesk.adapters.stores.shared.codecs import decode_generation
+from evidencedesk.adapters.stores.shared.steps import (
+    generation_values,
+    no_generation,
+    refuse_incomplete,
 )
 from evidencedesk.adapters.stores.sqlite.schema import DELETE_SLOTS, SLOTS_PER_GENERATION
-from evidencedesk.errors import IndexingError
 from evidencedesk.model import ChunkingSettings, EmbeddingSpec, Generation
 
 _COLUMNS = "SELECT id, state, embedding, chunking, normalisation, created_at FROM generations"
@@ -40,12 +38,7 @@ def read_generation(connection: sqlite3.Connection, number: int) -> Generation:
     """
     row = connection.execute(_COLUMNS + " WHERE id = ?", (number,)).fetchone()
     if row is None:
-        known = ", ".join(str(generation.id) for generation in read_generations(connection))
-        raise IndexingError(
-            f"There is no generation {number}; there are {known}.",
-            code="generation_missing",
-            hint="Read the generations again; another process may have switched them.",
-        )
+        raise no_generation(number, read_generations(connection))
     return decode_generation(row)
 
 
@@ -64,13 +57,8 @@ def add_generation(
         "INSERT INTO generations "
         "(state, embedding, chunking, normalisation, created_at, runtime, next_slot) "
         "VALUES (?, ?, ?, ?, ?, ?, 0)",
-        (
-            state,
-            encode_embedding(embedding),
-            encode_chunking(chunking),
-            normalisation,
-            encode_time(now),
-            json.dumps(dict(runtime)),
+        generation_values(
+            state, embedding, chunking, normalisation=normalisation, now=now, runtime=runtime
         ),
     ).lastrowid
     assert number is not None
@@ -79,21 +67,6 @@ def add_generation(
         (number * SLOTS_PER_GENERATION, number),
     )
     return read_generation(connection, number)
-
-
-def refuse_second_building(connection: sqlite3.Connection) -> None:
-    """Only one generation is built at a time.
-
-    Raises:
-        IndexingError: ``generation_exists``.
-    """
-    building = [g.id for g in read_generations(connection) if g.state == "building"]
-    if building:
-        raise IndexingError(
-            f"Generation {building[0]} is being built already.",
-            code="generation_exists",
-            hint="Finish it with `evidencedesk reindex`, or drop it with `reindex --discard`.",
-        )
 
 
 def activate(connection: sqlite3.Connection, number: int) -> None:
@@ -109,30 +82,11 @@ def activate(connection: sqlite3.Connection, number: int) -> None:
         "(SELECT doc FROM placements WHERE generation = ?)",
         (number,),
     ).fetchone()[0]
-    if lacking:
-        raise IndexingError(
-            f"Generation {number} lacks {lacking} documents.",
-            code="generation_incomplete",
-            hint="Run `evidencedesk reindex` again; it goes on where it stopped.",
-        )
+    refuse_incomplete(number, lacking)
     connection.execute(
         "UPDATE generations SET state = 'previous' WHERE state = 'active' AND id <> ?", (number,)
     )
     connection.execute("UPDATE generations SET state = 'active' WHERE id = ?", (number,))
-
-
-def refuse_active(connection: sqlite3.Connection, number: int) -> None:
-    """The active generation is not dropped.
-
-    Raises:
-        IndexingError: ``generation_missing`` or ``generation_active``.
-    """
-    if read_generation(connection, number).state == "active":
-        raise IndexingError(
-            f"Generation {number} is active.",
-            code="generation_active",
-            hint="Switch to another one first.",
-        )
 
 
 def drop_generation(connection: sqlite3.Connection, number: int) -> None:

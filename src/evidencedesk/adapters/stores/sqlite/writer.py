@@ -7,16 +7,13 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from evidencedesk.adapters.stores.shared.codecs import (
-    encode_embedding,
-    encode_entry,
-)
+from evidencedesk.adapters.stores.shared import steps
+from evidencedesk.adapters.stores.shared.codecs import encode_embedding, encode_entry
 from evidencedesk.adapters.stores.sqlite import generations, rows
 from evidencedesk.adapters.stores.sqlite.compaction import compact, tail_of
 from evidencedesk.adapters.stores.sqlite.connections import Files, begin, transaction
 from evidencedesk.adapters.stores.sqlite.receipt_rows import blank_document
 from evidencedesk.adapters.stores.sqlite.stored import StoredDocuments
-from evidencedesk.errors import IndexingError
 from evidencedesk.model import (
     ChunkingSettings,
     Document,
@@ -98,7 +95,7 @@ class SQLiteWriter(StoredDocuments):
         """
         durable = replaces is not None or rows.rights_change(self._connection, document)
         with self._transaction(durable=durable):
-            live = self._matching_generations(chunks)
+            live = steps.matching(self.generations(), chunks)
             sequence = rows.next_sequence(self._connection)
             former = replaces and rows.find_document(self._connection, document.tenant, replaces)
             if former and replaces != document.id:
@@ -115,13 +112,7 @@ class SQLiteWriter(StoredDocuments):
         """
         with self._transaction():
             doc = self._doc(document.tenant, document.id)
-            stored = self.record(document.tenant, document.id)
-            if stored is None or stored.content_hash != document.content_hash:
-                raise IndexingError(
-                    f"The text of document {document.id!r} is not the one stored.",
-                    code="text_differs",
-                    hint="Replace the document instead of updating it.",
-                )
+            steps.refuse_other_text(self.record(document.tenant, document.id), document)
             sequence = rows.next_sequence(self._connection)
             moved = rows.anchors_differ(self._connection, doc, document)
             rows.put_document(self._connection, document, self._clock.now())
@@ -140,7 +131,8 @@ class SQLiteWriter(StoredDocuments):
         with self._transaction(durable=False):
             doc = self._doc(tenant, document_id)
             live = {number: self._generation(number) for number in chunks}
-            if all(self._cut_from_stored(tenant, document_id, cut) for cut in chunks.values()):
+            record = self.record(tenant, document_id)
+            if all(steps.cut_from(record, cut) for cut in chunks.values()):
                 self._place(rows.next_sequence(self._connection), doc, chunks, live)
         self._compact_if_long()
 
@@ -170,7 +162,7 @@ class SQLiteWriter(StoredDocuments):
     ) -> Generation:
         """See ``protocols.Writer.begin_generation``."""
         with self._transaction():
-            generations.refuse_second_building(self._connection)
+            steps.refuse_second_building(self.generations())
             rows.next_sequence(self._connection)
             return generations.add_generation(
                 self._connection,
@@ -196,7 +188,7 @@ class SQLiteWriter(StoredDocuments):
             placed = doc is not None and rows.is_placed(self._connection, generation, doc)
             if doc is None or (placed and not chunks):
                 return
-            if self._cut_from_stored(tenant, document_id, chunks):
+            if steps.cut_from(self.record(tenant, document_id), chunks):
                 sequence = rows.next_sequence(self._connection)
                 self._place(sequence, doc, {generation: chunks}, live)
         self._compact_if_long()
@@ -218,7 +210,7 @@ class SQLiteWriter(StoredDocuments):
             IndexingError: ``generation_missing`` or ``generation_active``.
         """
         with self._transaction():
-            generations.refuse_active(self._connection, generation)
+            steps.refuse_active(self._generation(generation))
             rows.next_sequence(self._connection)
             generations.drop_generation(self._connection, generation)
         self._end()
@@ -238,14 +230,6 @@ class SQLiteWriter(StoredDocuments):
                 (encode_embedding(embedding), json.dumps(dict(self._runtime)), generation),
             )
 
-    def _cut_from_stored(
-        self, tenant: str, document_id: str, chunks: Sequence[IndexedChunk]
-    ) -> bool:
-        """Whether the text that ``chunks`` were cut from is still the one stored."""
-        record = self.record(tenant, document_id)
-        stored = {record.content_hash} if record is not None else set()
-        return {each.chunk.content_hash for each in chunks} <= {*stored, ""}
-
     def _place(
         self,
         sequence: int,
@@ -257,27 +241,13 @@ class SQLiteWriter(StoredDocuments):
             embedding = live[number].embedding
             rows.place_chunks(self._connection, sequence, number, doc, indexed, embedding=embedding)
 
-    def _matching_generations(self, chunks: Mapping[int, object]) -> dict[int, Generation]:
-        live = {generation.id: generation for generation in self.generations()}
-        if live.keys() != chunks.keys():
-            raise IndexingError(
-                f"Chunks were made for generations {sorted(chunks)}, live are {sorted(live)}.",
-                code="generations_differ",
-                hint="Run the command again; another process began or dropped a generation.",
-            )
-        return live
-
     def _generation(self, number: int) -> Generation:
         return generations.read_generation(self._connection, number)
 
     def _doc(self, tenant: str, document_id: str) -> int:
         doc = rows.find_document(self._connection, tenant, document_id)
         if doc is None:
-            raise IndexingError(
-                f"There is no document {document_id!r} in tenant {tenant!r}.",
-                code="document_missing",
-                hint="Ingest it first.",
-            )
+            raise steps.no_document(tenant, document_id)
         return doc
 
     def _compact_if_long(self) -> None:
