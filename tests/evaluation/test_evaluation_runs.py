@@ -22,7 +22,7 @@ from evidencedesk.evaluation.storage import RunStore
 from evidencedesk.evaluation.summary import summarise
 from evidencedesk.evaluation.varying import variations
 from evidencedesk.settings import Settings
-from evidencedesk.settings.table import GateTable
+from evidencedesk.settings.evaluating import GateTable
 
 NOTHING = GateTable(
     min_fact_coverage=None,

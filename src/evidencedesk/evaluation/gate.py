@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 from evidencedesk.evaluation.outcomes import Run
 from evidencedesk.evaluation.summary import Summary
-from evidencedesk.settings.table import GateTable
+from evidencedesk.settings.evaluating import GateTable
 
 
 @dataclass(frozen=True, slots=True)

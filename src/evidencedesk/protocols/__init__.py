@@ -7,7 +7,6 @@ from evidencedesk.protocols.models import (
     Generator,
     Judge,
     Provider,
-    Reranker,
     StreamingGenerator,
 )
 from evidencedesk.protocols.reading import Container, Detector, Parser, Source
@@ -26,7 +25,6 @@ __all__ = [
     "Outbox",
     "Parser",
     "Provider",
-    "Reranker",
     "Snapshot",
     "Source",
     "Store",

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from evidencedesk.model import (
     CallBounds,
     EmbeddingSpec,
-    Hit,
     Reply,
     Request,
     StreamItem,
@@ -35,15 +34,6 @@ class Embedder(Protocol):
 
     def token_vectors(self, texts: Sequence[str], *, query: bool = False) -> list[TokenVectors]:
         """Token vectors of each text, as encoded inside that text."""
-
-
-class Reranker(Protocol):
-    """Scores question and passage together."""
-
-    name: str
-
-    def rerank(self, question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-        """The same hits, best first, with new ``score``."""
 
 
 class Generator(Protocol):

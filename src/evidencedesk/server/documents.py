@@ -69,12 +69,14 @@ class DocumentChange(Body):
 def documents_router(services: Services) -> APIRouter:
     """``/v1/documents``, but for uploads."""
     router = APIRouter(tags=["documents"])
+    _add_listing(router, services)
+    _add_content(router, services)
     _add_reading(router, services)
     _add_changing(router, services)
     return router
 
 
-def _add_reading(router: APIRouter, services: Services) -> None:
+def _add_listing(router: APIRouter, services: Services) -> None:
     @router.get(
         "/v1/documents", response_model=None, responses=described(as_json("One page, by id."))
     )
@@ -97,6 +99,8 @@ def _add_reading(router: APIRouter, services: Services) -> None:
         shown = [public(record_json(record)) for record in page[:limit]]
         return JSONResponse({"documents": shown, "next_cursor": more})
 
+
+def _add_content(router: APIRouter, services: Services) -> None:
     @router.get(
         "/v1/documents/{document_id:path}/content",
         response_model=None,
@@ -123,18 +127,25 @@ def _add_reading(router: APIRouter, services: Services) -> None:
         if not original:
             headers["Content-Disposition"] = attachment(f"{document.source or document.id}.txt")
             return Response(document.text.encode("utf-8"), headers=headers, media_type="text/plain")
-        if document.masked and not caller.principal.administrator:
-            raise UsageError(
-                f"The file of {document_id!r} holds what is masked here.",
-                code="no_original",
-                hint="An administrator can open it, where it is kept.",
-            )
-        data = await run_in_threadpool(services.originals.read, document)
-        if data is None:
-            raise UsageError(f"The file of {document_id!r} is not kept here.", code="no_original")
+        data = await run_in_threadpool(_original, services, document, caller)
         headers["Content-Disposition"] = attachment(document.source)
         return Response(data, headers=headers, media_type="application/octet-stream")
 
+
+def _original(services: Services, document: Document, caller: Identity) -> bytes:
+    if document.masked and not caller.principal.administrator:
+        raise UsageError(
+            f"The file of {document.id!r} holds what is masked here.",
+            code="no_original",
+            hint="An administrator can open it, where it is kept.",
+        )
+    data = services.originals.read(document)
+    if data is None:
+        raise UsageError(f"The file of {document.id!r} is not kept here.", code="no_original")
+    return data
+
+
+def _add_reading(router: APIRouter, services: Services) -> None:
     @router.get(
         "/v1/documents/{document_id:path}",
         response_model=None,

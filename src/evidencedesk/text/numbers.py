@@ -8,11 +8,11 @@ not by how they write it: ``1,000`` ``1.000`` ``1 000`` ``৳১,০০০`` ``o
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
-from evidencedesk.text.dates import ALSO_WORDS, MONTHS, Date, clock_time, numeric_dates
+from evidencedesk.text.dates import MONTHS, clock_time, numeric_dates
+from evidencedesk.text.month_dates import month_dates
 from evidencedesk.text.number_words import (
     HALF_MORE,
     HALVES,
@@ -26,7 +26,8 @@ from evidencedesk.text.number_words import (
     word_value,
 )
 from evidencedesk.text.numerals import NUMERAL, digit_values, plain_spelling, power_after
-from evidencedesk.text.quantity import Kind, Quantities, Quantity, is_year
+from evidencedesk.text.quantity import Kind, Quantities, Quantity
+from evidencedesk.text.ranges import joined_ranges
 from evidencedesk.text.unit_reading import (
     HAN_CLASSIFIERS,
     WORD,
@@ -57,19 +58,6 @@ _SUFFIX = re.compile(r"[A-Za-z]\w*")
 _FRACTION = re.compile(r"(?P<above>\d{1,2})/(?P<below>\d{1,2})(?![\d/])")
 _MIXED = re.compile(r" (?P<above>\d)/(?P<below>\d{1,2})(?![\d/])")
 _NEXT_WORD = re.compile(rf"[ -]?({WORD})")
-_DAY_BEFORE = re.compile(
-    r"(?:(?P<first>\d{1,2})(?:st|nd|rd|th|\.)?\s?(?:-|to|and|bis|und|a|y|à|et|&)\s?)?"
-    r"(?<![\d.,:/])(?P<day>\d{1,2})(?:st|nd|rd|th|er|º|\.|ই|শে)?\s?(?:of the|of|de)?\s?\Z"
-)
-_AFTER_MONTH = re.compile(
-    r"\.?(?:,\s(?=\d{4}))?\s?(?:(?:de|del|of)\s)?(?:(?P<day>\d{1,2})(?:st|nd|rd|th)?(?![\d:.]\d|\d|%)"
-    r"(?:\s?-\s?(?P<last>\d{1,2})(?!\d))?(?:,?\s(?P<year>\d{4})(?![\d-]))?|(?P<only>\d{4})(?![\d-]))"
-)
-_RANGE = re.compile(
-    r"\s?(?:-|~|to|up to|and|or|through|until|bis|und|oder|a|à|y|e|o|et|ou|até|hasta|til|tot|en|से"
-    r"|থেকে|إلى|حتى|至|到)\s?(?:US|[ACS])?[$€£¥₹৳]?\s?",
-    re.IGNORECASE,
-)
 _ARTICLE = re.compile(r"(?: of)? an?(?= )", re.IGNORECASE)
 _VERSION = re.compile(r"[vV]\.?(\d+(?:\.\d+)*)")
 _CODE_AND_AMOUNT = re.compile(r"([A-Z]{3}|Rs|Tk)\d.*")
@@ -106,7 +94,7 @@ def quantities(text: str, *, comma_decimal: bool = False) -> Quantities:
     if _tells_nothing(plain):
         return Quantities(plain, ())
     reader = _Reader(plain, comma_decimal=comma_decimal)
-    return Quantities(reader.text, _joined_ranges(reader.text, reader.read()))
+    return Quantities(reader.text, joined_ranges(reader.text, reader.read()))
 
 
 def _tells_nothing(text: str) -> bool:
@@ -269,7 +257,7 @@ class _Reader:
         if word not in _TELLING and (len(word) < _LONG_WORD or word_value(word) is None):
             return (), match.end()
         if word in MONTHS:
-            dates = self._dates(match, word, MONTHS[word])
+            dates = month_dates(self.text, match)
             if dates:
                 return dates, max(match.end(), dates[-1].end)
         if word in HALVES or word in HALF_MORE:
@@ -382,52 +370,3 @@ class _Reader:
             version=version and not units,
         )
         return (quantity,), end
-
-    def _dates(self, match: re.Match[str], word: str, month: int) -> tuple[Quantity, ...]:
-        """The dates around a month's name; two for a range of days (``3-5 March 2024``)."""
-        text = self.text
-        before = _DAY_BEFORE.search(text[max(0, match.start() - 24) : match.start()])
-        after = _AFTER_MONTH.match(text, match.end())
-        if before and after and after["day"]:
-            after = None
-        days: list[int | None] = []
-        if before:
-            days = [int(before[name]) for name in ("first", "day") if before[name]]
-        elif after and after["day"]:
-            days = [int(after[name]) for name in ("day", "last") if after[name]]
-        year = int(after["year"] or after["only"] or 0) or None if after else None
-        if word in ALSO_WORDS and not days and year is None:
-            return ()
-        start = match.start() - (len(before[0]) if before else 0)
-        end = after.end() if after else match.end()
-        written = text[start:end].strip()
-        return tuple(
-            Quantity(Kind.DATE, written, start, end, dates=frozenset({Date(year, month, day)}))
-            for day in days or [None]
-        )
-
-
-def _joined_ranges(text: str, found: list[Quantity]) -> tuple[Quantity, ...]:
-    """Give one end of a range the unit and magnitude that are written at the other only."""
-    for at in range(len(found) - 2, -1, -1):
-        one, other = found[at], found[at + 1]
-        if one.kind is not Kind.NUMBER or one.version or is_year(one):
-            continue
-        if not _RANGE.fullmatch(text, one.end, other.start):
-            continue
-        if other.kind is Kind.NUMBER:
-            found[at], found[at + 1] = _joined(one, other)
-        elif other.kind is Kind.TIME and not one.units and other.written[-1] not in "mM.":
-            hours = [value for value in one.values if 0 <= value <= 24]
-            if hours:
-                found[at] = replace(one, kind=Kind.TIME, minutes=int(hours[0] * 60))
-    return tuple(found)
-
-
-def _joined(one: Quantity, other: Quantity) -> tuple[Quantity, Quantity]:
-    if other.scale != 1 and one.scale == 1:
-        one = replace(one, values=one.values | {value * other.scale for value in one.values})
-    return (
-        replace(one, units=one.units or other.units),
-        replace(other, units=other.units or one.units),
-    )

@@ -65,6 +65,11 @@ def quality_router(services: Services, pages: Pages) -> APIRouter:
         found = services.desk.answers.recheck(principal=caller.principal)
         return pages.page(request, caller, "lapsed.html", lapsed=found)
 
+    _add_run(router, services, pages, runs)
+    return router
+
+
+def _add_run(router: APIRouter, services: Services, pages: Pages, runs: RunStore) -> None:
     @router.get("/quality/run")
     def run(
         request: Request,
@@ -89,8 +94,6 @@ def quality_router(services: Services, pages: Pages) -> APIRouter:
             metrics=[each for each in METRICS if each.name in summary.metrics],
             plot=reliability_plot(found, pages.texts(request)),
         )
-
-    return router
 
 
 def _folder(settings: Settings) -> Path:
