@@ -27,6 +27,9 @@ class EmbeddingSpec:
         passage_prefix: put before a passage.
         languages: primary BCP 47 subtags that the model knows.
         normalised: vectors have unit length.
+        token_dimensions: length of the token vectors stored with each chunk; 0 where none are.
+        token_projection: hash of the matrix that makes them of the model's own, ``sha256:<hex>``;
+            empty where they are the model's own.
     """
 
     name: str
@@ -37,6 +40,8 @@ class EmbeddingSpec:
     passage_prefix: str = ""
     languages: tuple[str, ...] = ("en",)
     normalised: bool = True
+    token_dimensions: int = 0
+    token_projection: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,8 @@ class IndexedChunk:
         sentence_vectors: unit vectors of its sentences, shape (sentences, dimensions), float32;
             None like ``vector``.
         embedding_key: hash of the model and the exact text embedded, hex; empty without a vector.
+        tokens: projected vectors of its tokens, spans in its text; None where the index keeps none,
+            and like ``vector``.
     """
 
     chunk: Chunk
@@ -88,6 +95,7 @@ class IndexedChunk:
     vector: NDArray[np.float32] | None = None
     sentence_vectors: NDArray[np.float32] | None = None
     embedding_key: str = ""
+    tokens: TokenVectors | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,7 +210,8 @@ class TokenVectors:
     """Token vectors of one text, as encoded inside it.
 
     Attributes:
-        vectors: unit vectors, shape (tokens, dimensions), float32, special tokens left out.
+        vectors: shape (tokens, dimensions), float32, special tokens left out; unit vectors, or
+            projections of them whose products come near to the cosines of what was projected.
         spans: span of each token in the text that was encoded, prefix not counted.
     """
 

@@ -91,6 +91,9 @@ class MovedChunk:
         vector: float32; None without one.
         sentence_codes: int8 codes of sentence vectors; None without any.
         sentence_scales: their scales, float32.
+        token_spans: where its tokens stand; None where no token vectors are kept.
+        token_codes: int8 codes of their vectors.
+        token_scales: their scales, float32.
     """
 
     ordinal: int
@@ -103,6 +106,9 @@ class MovedChunk:
     vector: bytes | None = field(default=None, repr=False)
     sentence_codes: bytes | None = field(default=None, repr=False)
     sentence_scales: bytes | None = field(default=None, repr=False)
+    token_spans: bytes | None = field(default=None, repr=False)
+    token_codes: bytes | None = field(default=None, repr=False)
+    token_scales: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

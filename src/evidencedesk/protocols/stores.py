@@ -25,6 +25,7 @@ from evidencedesk.model import (
     IndexedChunk,
     LogEntry,
     StoreQuery,
+    TokenVectors,
 )
 from evidencedesk.model.moving import MovedPiece
 from evidencedesk.protocols.ledgers import Ledger, Outbox
@@ -55,6 +56,13 @@ class Snapshot(Protocol):
 
     def sentence_vectors(self, keys: Sequence[int]) -> list[NDArray[np.float32]]:
         """Sentence vectors of the chunks, each of shape (sentences, dimensions); none: (0, d)."""
+
+    def token_vectors(self, keys: Sequence[int]) -> list[TokenVectors | None]:
+        """Token vectors of the chunks, spans in their texts; None for one that has none stored.
+
+        Raises:
+            KeyError: a key that this snapshot does not hold.
+        """
 
     def chunks(self, keys: Sequence[int]) -> tuple[Chunk, ...]:
         """The chunks with these keys, in the order of the keys.
@@ -118,6 +126,9 @@ class Writer(Protocol):
         self, keys: Sequence[str]
     ) -> Mapping[str, tuple[NDArray[np.float32], NDArray[np.float32]]]:
         """For each embedding key already stored: (vector, sentence vectors)."""
+
+    def cached_tokens(self, keys: Sequence[str]) -> Mapping[str, TokenVectors]:
+        """For each embedding key stored with token vectors: these. Storing them changes no bit."""
 
     def replace_document(
         self,

@@ -43,6 +43,10 @@ def everything_seen(snapshot: Snapshot, groups: tuple[tuple[str, ...], ...]) -> 
             keys == sorted(set(keys)),
             snapshot.chunks(keys),
             [vectors.tobytes() for vectors in snapshot.sentence_vectors(keys)],
+            [
+                tokens and (tokens.spans, tokens.vectors.tobytes())
+                for tokens in snapshot.token_vectors(keys)
+            ],
             result.keyword_scores.tobytes(),
             result.vector_scores.tobytes(),
             result.vectors.tobytes(),

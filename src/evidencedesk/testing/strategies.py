@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,11 +14,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evidencedesk.access import AccessFilter, AccessRule, Status
-from evidencedesk.model import Chunk, Document, EmbeddingSpec, IndexedChunk, Span
+from evidencedesk.model import Chunk, Document, EmbeddingSpec, IndexedChunk, Span, TokenVectors
 from evidencedesk.model.locate import Locator
 
 DIMENSIONS = 8
-SPEC = EmbeddingSpec(name="toy", revision="sha256:00", dimensions=DIMENSIONS)
+TOKEN_DIMENSIONS = 4
+SPEC = EmbeddingSpec(
+    name="toy", revision="sha256:00", dimensions=DIMENSIONS, token_dimensions=TOKEN_DIMENSIONS
+)
 OTHER_SPEC = EmbeddingSpec(name="toy2", revision="sha256:01", dimensions=2 * DIMENSIONS)
 WORDS = ("bike", "return", "fee", "days", "lock", "gear", "noise", "rain")
 TENANTS = ("default", "other")
@@ -81,7 +85,15 @@ def _indexed(chunk: Chunk, spec: EmbeddingSpec | None) -> IndexedChunk:
         vector=vector_of(chunk.text, spec.dimensions),
         sentence_vectors=np.array(sentences, np.float32).reshape(-1, spec.dimensions),
         embedding_key=f"{spec.name}:{chunk.text}",
+        tokens=tokens_of(chunk.text, spec.token_dimensions) if spec.token_dimensions else None,
     )
+
+
+def tokens_of(text: str, dimensions: int = TOKEN_DIMENSIONS) -> TokenVectors:
+    """A vector for each word of ``text``, which depends on the word and its place only."""
+    spans = tuple(Span(*found.span()) for found in re.finditer(r"\S+", text))
+    vectors = [vector_of(f"{span} {text[span.start : span.end]}", dimensions) for span in spans]
+    return TokenVectors(np.array(vectors, np.float32).reshape(len(spans), dimensions), spans)
 
 
 def rules() -> st.SearchStrategy[AccessRule]:

@@ -72,7 +72,8 @@ _COUNTS = (
         "SELECT id, generation, placements.chunks, count(slot) FROM placements "
         "JOIN documents USING (doc) LEFT JOIN chunks ON chunks.doc = placements.doc "
         "AND slot BETWEEN place << 20 AND (place << 20) + placements.chunks "
-        "GROUP BY id, generation, placements.chunks HAVING count(slot) <> placements.chunks",
+        "GROUP BY placements.doc, id, generation, placements.chunks "
+        "HAVING count(slot) <> placements.chunks",
         "document {!r}: generation {} should hold {} chunks and holds {}",
     ),
     (
@@ -80,7 +81,7 @@ _COUNTS = (
         "JOIN documents USING (doc) LEFT JOIN vectors "
         "ON vectors.generation = placements.generation "
         "AND slot BETWEEN place << 20 AND (place << 20) + placements.chunks "
-        "GROUP BY id, placements.generation, placements.vectors "
+        "GROUP BY placements.doc, id, placements.generation, placements.vectors "
         "HAVING count(slot) <> placements.vectors",
         "document {!r}: generation {} should hold {} vectors and holds {}",
     ),
@@ -97,6 +98,13 @@ _COUNTS = (
         "SELECT slot FROM chunks LEFT JOIN vectors USING (slot) "
         "WHERE vector IS NOT NULL AND codes IS NULL",
         "chunk in slot {}: its vector is not searched",
+    ),
+    (
+        "SELECT slot FROM chunks JOIN placements ON placements.doc = chunks.doc "
+        "AND place = slot >> 20 JOIN generations ON generations.id = generation "
+        "WHERE vector IS NOT NULL AND (token_codes IS NOT NULL) "
+        "<> (coalesce((embedding::json ->> 'token_dimensions')::integer, 0) > 0)",
+        "slot {}: token vectors are missing, or there are some where none should be",
     ),
     (
         "SELECT id, ordinal FROM chunks JOIN documents USING (doc) WHERE "

@@ -199,7 +199,8 @@ def _chunks(
     held = _terms_by_slot(connection, (generation, terms, number, place))
     rows = connection.execute(
         "SELECT slot, ordinal, location, context, text, embedding_key, vector, sentence_codes, "
-        "sentence_scales FROM chunks WHERE slot BETWEEN %s AND %s ORDER BY slot",
+        "sentence_scales, token_spans, token_codes, token_scales FROM chunks "
+        "WHERE slot BETWEEN %s AND %s ORDER BY slot",
         (first, first + (1 << SLOT_BITS) - 1),
         binary=True,
     ).fetchall()

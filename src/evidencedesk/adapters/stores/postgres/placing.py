@@ -13,6 +13,7 @@ from evidencedesk.adapters.stores.postgres.schema import SLOT_BITS, SLOTS_PER_PL
 from evidencedesk.adapters.stores.shared.codecs import encode_location
 from evidencedesk.adapters.stores.shared.quantization import quantize
 from evidencedesk.adapters.stores.shared.terms import encode_terms
+from evidencedesk.adapters.stores.shared.token_codes import encode_tokens
 from evidencedesk.errors import IndexingError, IndexMismatchError
 from evidencedesk.model import EmbeddingSpec, IndexedChunk
 from evidencedesk.model.moving import MovedChunk
@@ -84,7 +85,7 @@ def insert_placement(
     _copy(
         connection,
         "chunks (slot, doc, class, ordinal, location, context, text, length, embedding_key, "
-        "vector, sentence_codes, sentence_scales)",
+        "vector, sentence_codes, sentence_scales, token_spans, token_codes, token_scales)",
         (
             (
                 first + row,
@@ -99,6 +100,9 @@ def insert_placement(
                 chunk.vector,
                 chunk.sentence_codes,
                 chunk.sentence_scales,
+                chunk.token_spans,
+                chunk.token_codes,
+                chunk.token_scales,
             )
             for row, chunk in enumerate(chunks)
         ),
@@ -175,6 +179,7 @@ def _moved(indexed: IndexedChunk, embedding: EmbeddingSpec | None) -> MovedChunk
     chunk, vector = indexed.chunk, indexed.vector
     terms, counts = encode_terms([indexed.terms])[0]
     codes, scales = _sentences(indexed, embedding)
+    tokens = encode_tokens(indexed.tokens, embedding) if indexed.tokens else (None, None, None)
     return MovedChunk(
         ordinal=chunk.ordinal,
         location=encode_location(chunk.location),
@@ -186,6 +191,9 @@ def _moved(indexed: IndexedChunk, embedding: EmbeddingSpec | None) -> MovedChunk
         vector=None if vector is None else _checked(vector, embedding).astype("<f4").tobytes(),
         sentence_codes=codes,
         sentence_scales=scales,
+        token_spans=tokens[0],
+        token_codes=tokens[1],
+        token_scales=tokens[2],
     )
 
 

@@ -267,7 +267,12 @@ CREATE POLICY admitted ON log FOR SELECT TO evidencedesk_reader USING (
         SELECT id FROM access_classes WHERE status = ANY (names_of('evidencedesk.statuses')))));
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _FEEDBACK)
+_TOKENS = """
+ALTER TABLE chunks ADD token_spans bytea, ADD token_codes bytea, ADD token_scales bytea;
+ALTER TABLE chunks ALTER token_codes SET STORAGE EXTERNAL;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _FEEDBACK, _TOKENS)
 """Script ``n`` leads from version ``n`` (0 is blank) to ``n + 1``. Never edited once released."""
 
 VERSION = len(MIGRATIONS)

@@ -20,6 +20,7 @@ from evidencedesk.adapters.stores.shared.codecs import (
     decode_record,
 )
 from evidencedesk.adapters.stores.shared.quantization import dequantize
+from evidencedesk.adapters.stores.shared.token_codes import decode_tokens
 from evidencedesk.errors import IndexMismatchError
 from evidencedesk.model import (
     Candidates,
@@ -29,6 +30,7 @@ from evidencedesk.model import (
     Generation,
     LogEntry,
     StoreQuery,
+    TokenVectors,
 )
 
 _ORDINAL = re.compile(r"0|[1-9][0-9]{0,8}")
@@ -113,6 +115,18 @@ class PostgresSnapshot:
         found = {slot: (codes or b"", scales or b"") for slot, codes, scales in rows}
         dimensions = self._generation.embedding.dimensions if self._generation.embedding else 0
         return [_unit_vectors(*found[key], dimensions) for key in wanted]
+
+    def token_vectors(self, keys: Sequence[int]) -> list[TokenVectors | None]:
+        """See ``protocols.Snapshot.token_vectors``."""
+        wanted = [int(key) for key in keys]
+        rows = self._connection.execute(
+            "SELECT slot, token_spans, token_codes, token_scales FROM chunks "
+            "WHERE slot = ANY (%s::bigint[]) AND class = ANY (%s::integer[])",
+            (_storable_keys(wanted), self._classes),
+            binary=True,
+        ).fetchall()
+        found = {slot: decode_tokens(*stored) for slot, *stored in rows}
+        return [found[key] for key in wanted]
 
     def chunks(self, keys: Sequence[int]) -> tuple[Chunk, ...]:
         """See ``protocols.Snapshot.chunks``."""

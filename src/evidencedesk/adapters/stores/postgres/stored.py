@@ -12,7 +12,8 @@ from evidencedesk.adapters.stores.postgres.address import Address
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.shared.codecs import decode_document, decode_record
 from evidencedesk.adapters.stores.shared.quantization import dequantize
-from evidencedesk.model import Document, DocumentRecord, Generation
+from evidencedesk.adapters.stores.shared.token_codes import decode_stored
+from evidencedesk.model import Document, DocumentRecord, Generation, TokenVectors
 
 _RECORDS = """
 SELECT record, coalesce(chunks, 0), coalesce(vectors, 0) FROM documents
@@ -86,6 +87,17 @@ class StoredDocuments:
             key: _decode_vectors(vector, codes or b"", scales or b"")
             for key, vector, codes, scales in found
         }
+
+    def cached_tokens(self, keys: Sequence[str]) -> Mapping[str, TokenVectors]:
+        """See ``protocols.Writer.cached_tokens``."""
+        with failures.translated(self._address):
+            found = self._connection.execute(
+                "SELECT DISTINCT ON (embedding_key) embedding_key, token_spans, token_codes, "
+                "token_scales FROM chunks WHERE embedding_key <> '' "
+                "AND token_codes IS NOT NULL AND embedding_key = ANY (%s)",
+                (list(keys),),
+            ).fetchall()
+        return {key: decode_stored(*stored) for key, *stored in found}
 
 
 def _decode_vectors(

@@ -102,8 +102,15 @@ _COUNTS = (
     ),
     (
         "SELECT slot FROM vectors WHERE slot NOT IN (SELECT slot FROM chunks) "
-        "UNION SELECT slot FROM sentences WHERE slot NOT IN (SELECT slot FROM chunks)",
+        "UNION SELECT slot FROM sentences WHERE slot NOT IN (SELECT slot FROM chunks) "
+        "UNION SELECT slot FROM tokens WHERE slot NOT IN (SELECT slot FROM chunks)",
         "slot {}: vectors without a chunk",
+    ),
+    (
+        "SELECT slot FROM placements JOIN generations ON id = generation "
+        "JOIN vectors ON slot BETWEEN first AND last LEFT JOIN tokens USING (slot) WHERE "
+        "(coalesce(json_extract(embedding, '$.token_dimensions'), 0) > 0) <> (codes IS NOT NULL)",
+        "slot {}: token vectors are missing, or there are some where none should be",
     ),
     (
         "SELECT id, ordinal FROM chunks JOIN documents USING (doc) JOIN contents USING (doc) "

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from evidencedesk.adapters.stores.shared.codecs import encode_location
 from evidencedesk.adapters.stores.shared.quantization import quantize
 from evidencedesk.adapters.stores.shared.terms import encode_terms, length_of
+from evidencedesk.adapters.stores.shared.token_codes import encode_tokens
 from evidencedesk.errors import IndexMismatchError
 from evidencedesk.model import EmbeddingSpec, IndexedChunk
 
@@ -57,6 +58,10 @@ def insert_chunks(
         ((slot, vector.astype("<f4").tobytes(), c.embedding_key) for slot, c, vector in vectors),
     )
     _insert_sentences(connection, numbered, embedding)
+    connection.executemany(
+        "INSERT INTO tokens VALUES (?, ?, ?, ?)",
+        ((slot, *encode_tokens(c.tokens, embedding)) for slot, c in numbered if c.tokens),
+    )
 
 
 def _codes_of(

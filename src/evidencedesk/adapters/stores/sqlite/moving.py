@@ -29,9 +29,9 @@ from evidencedesk.model.moving import (
 
 _CHUNKS = """
 SELECT ordinal, location, context, text, terms, counts, coalesce(embedding_key, ''), vector,
-    sentences.codes, sentences.scales
+    sentences.codes, sentences.scales, spans, tokens.codes, tokens.scales
 FROM chunks JOIN features USING (slot) LEFT JOIN vectors USING (slot)
-LEFT JOIN sentences USING (slot) WHERE slot BETWEEN ? AND ? ORDER BY slot
+LEFT JOIN sentences USING (slot) LEFT JOIN tokens USING (slot) WHERE slot BETWEEN ? AND ? ORDER BY slot
 """
 
 
@@ -189,6 +189,14 @@ def _insert_chunks(
             (slot, c.sentence_codes, c.sentence_scales)
             for slot, c in numbered
             if c.sentence_codes is not None
+        ],
+    )
+    connection.executemany(
+        "INSERT INTO tokens (slot, spans, codes, scales) VALUES (?, ?, ?, ?)",
+        [
+            (slot, c.token_spans, c.token_codes, c.token_scales)
+            for slot, c in numbered
+            if c.token_codes is not None
         ],
     )
 

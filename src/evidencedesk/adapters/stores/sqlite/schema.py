@@ -21,6 +21,7 @@ DELETE_SLOTS = (
     "DELETE FROM features WHERE slot BETWEEN ? AND ?",
     "DELETE FROM vectors WHERE slot BETWEEN ? AND ?",
     "DELETE FROM sentences WHERE slot BETWEEN ? AND ?",
+    "DELETE FROM tokens WHERE slot BETWEEN ? AND ?",
 )
 
 _FIRST = """
@@ -224,7 +225,16 @@ CREATE TABLE notices (
 CREATE INDEX notices_by_time ON notices (due);
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _RECEIPTS, _FEEDBACK)
+_TOKENS = """
+CREATE TABLE tokens (
+    slot INTEGER PRIMARY KEY,
+    spans BLOB NOT NULL,
+    codes BLOB NOT NULL,
+    scales BLOB NOT NULL
+) STRICT;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _RECEIPTS, _FEEDBACK, _TOKENS)
 """Script ``n`` leads from version ``n`` (0 is blank) to ``n + 1``. Never edited once released."""
 
 VERSION = len(MIGRATIONS)

@@ -19,6 +19,7 @@ from evidencedesk.adapters.stores.shared.codecs import (
     decode_record,
 )
 from evidencedesk.adapters.stores.shared.quantization import unit_vectors
+from evidencedesk.adapters.stores.shared.token_codes import decode_tokens
 from evidencedesk.adapters.stores.sqlite.access_classes import admitted
 from evidencedesk.adapters.stores.sqlite.generations import read_generation
 from evidencedesk.adapters.stores.sqlite.search import search
@@ -33,6 +34,7 @@ from evidencedesk.model import (
     Generation,
     LogEntry,
     StoreQuery,
+    TokenVectors,
 )
 
 _ORDINAL = re.compile(r"0|[1-9][0-9]{0,8}")
@@ -44,6 +46,11 @@ WHERE slot IN (SELECT value FROM json_each(?))
 _SENTENCES = """
 SELECT slot, documents.class, codes, scales
 FROM chunks JOIN documents USING (doc) LEFT JOIN sentences USING (slot)
+WHERE slot IN (SELECT value FROM json_each(?))
+"""
+_TOKENS = """
+SELECT slot, documents.class, spans, codes, scales
+FROM chunks JOIN documents USING (doc) LEFT JOIN tokens USING (slot)
 WHERE slot IN (SELECT value FROM json_each(?))
 """
 _CHUNKS_OF_DOCUMENT = """
@@ -110,6 +117,16 @@ class SQLiteSnapshot:
         }
         dimensions = self._generation.embedding.dimensions if self._generation.embedding else 0
         return unit_vectors([found[key] for key in wanted], dimensions)
+
+    def token_vectors(self, keys: Sequence[int]) -> list[TokenVectors | None]:
+        """See ``protocols.Snapshot.token_vectors``."""
+        wanted = [int(key) for key in keys]
+        found = {
+            slot: decode_tokens(*stored)
+            for slot, number, *stored in self._connection.execute(_TOKENS, (json.dumps(wanted),))
+            if number in self._view.admitted
+        }
+        return [found[key] for key in wanted]
 
     def chunks(self, keys: Sequence[int]) -> tuple[Chunk, ...]:
         """See ``protocols.Snapshot.chunks``."""

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from evidencedesk.adapters.stores.shared.codecs import decode_document, decode_record
 from evidencedesk.adapters.stores.shared.quantization import dequantize
+from evidencedesk.adapters.stores.shared.token_codes import decode_stored
 from evidencedesk.adapters.stores.sqlite import generations
-from evidencedesk.model import Document, DocumentRecord, Generation
+from evidencedesk.model import Document, DocumentRecord, Generation, TokenVectors
 
 _RECORDS = """
 SELECT record, coalesce(last - first + 1, 0), coalesce(vectors, 0) FROM documents
@@ -73,6 +74,15 @@ class StoredDocuments:
             key: _decode_vectors(vector, codes or b"", scales or b"")
             for key, vector, codes, scales in found
         }
+
+    def cached_tokens(self, keys: Sequence[str]) -> Mapping[str, TokenVectors]:
+        """See ``protocols.Writer.cached_tokens``."""
+        found = self._connection.execute(
+            "SELECT embedding_key, spans, codes, scales FROM vectors JOIN tokens USING (slot) "
+            "WHERE embedding_key <> '' AND embedding_key IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(keys)),),
+        )
+        return {key: decode_stored(*stored) for key, *stored in found}
 
 
 def _decode_vectors(
