@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fix types layers unit docs slow browser frameworks bench adversary coverage lock parts clean
+.PHONY: help demo test lint fix types layers unit docs slow browser frameworks bench adversary coverage lock parts deployment clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -83,6 +83,7 @@ lock: $(VENV)/.dev ## choose and pin the newest dependencies
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --extra server -c requirements/run.txt -o requirements/server.txt
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --group dev -c requirements/run.txt -o requirements/dev.txt
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url requirements/parts.in -o requirements/parts.txt
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url requirements/deployment.in -o requirements/deployment.txt
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml requirements/build.in --extra openai --extra server --group frameworks -c requirements/run.txt -o requirements/frameworks.txt
 
 $(VENV)/server/.ready: requirements/server.txt pyproject.toml
@@ -101,6 +102,16 @@ parts: $(VENV)/server/.ready $(VENV)/parts/.ready ## what a server is made of: b
 	$(VENV)/parts/bin/cyclonedx-py environment --output-format JSON --output-file dist/evidencedesk.cdx.json $(VENV)/server/bin/python
 	$(VENV)/parts/bin/pip-licenses --python $(VENV)/server/bin/python --format markdown --with-urls --order license --output-file dist/licences.md
 	@echo "dist/evidencedesk.cdx.json and dist/licences.md"
+
+$(VENV)/deployment/.ready: requirements/deployment.txt
+	$(PYTHON) -m venv $(VENV)/deployment
+	$(VENV)/deployment/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/deployment.txt
+	@touch $@
+
+deployment: $(VENV)/deployment/.ready ## check and try deploy/: Dockerfile, alerts and unit; the image needs root, no container engine
+	$(VENV)/deployment/bin/hadolint deploy/Dockerfile
+	@if command -v promtool; then promtool check rules deploy/prometheus/alerts.yaml && promtool test rules deploy/prometheus/alerts.test.yaml; else echo "alerts not tried: promtool is not installed"; fi
+	@if [ "$$(id -u)" = 0 ]; then $(PYTHON) scripts/try_image.py; else echo "image and unit not tried: that needs root"; fi
 
 clean: ## remove everything that was made here
 	rm -rf $(VENV) .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache demo-desk htmlcov .coverage*
