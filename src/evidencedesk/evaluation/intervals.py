@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -14,9 +14,6 @@ from numpy.typing import NDArray
 RESAMPLES = 2000
 LEVEL = 0.95
 _NORMAL = NormalDist()
-
-Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-"""From samples, one per row, to one value per row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,6 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 
-from evidencedesk.model.location import Span
-
 
 def content_hash_of(text: str) -> str:
     """``sha256:<hex>`` of the canonical text in UTF-8; lone surrogates cannot occur in it."""
@@ -242,10 +240,6 @@ class Document:
     def sections(self) -> tuple[Section, ...]:
         """The document cut at its heading blocks; sections without text are left out."""
         return _sections(self)
-
-    def span_text(self, span: Span) -> str:
-        """The canonical text of ``span``."""
-        return self.text[span.start : span.end]
 
 
 def _sections(document: Document) -> tuple[Section, ...]:
