@@ -75,9 +75,9 @@ def json_lines(path: Path) -> Iterator[dict[str, str]]:
         yield from map(json.loads, lines)
 
 
-def open_model() -> Embedder:
+def open_model(*, keep_tokens: bool = False) -> Embedder:
     """The pulled MiniLM."""
-    return OnnxEmbedder(where("minilm", cache_directory()))
+    return OnnxEmbedder(where("minilm", cache_directory()), keep_tokens=keep_tokens)
 
 
 def whole(document: Document) -> tuple[Chunk, ...]:
@@ -113,6 +113,8 @@ def indexed(
     """A store with the documents; kept in ``cache`` and found there again, else thrown away."""
     with tempfile.TemporaryDirectory() as scratch:
         model = embedder.spec.revision[7:19] if embedder else "none"
+        if embedder and embedder.spec.token_dimensions:
+            model += f"-tokens-{embedder.spec.token_projection[7:19]}"
         path = (cache or Path(scratch)) / f"{name}-{cut}-{model}.desk"
         store = SQLiteStore.open(
             path,
@@ -141,7 +143,7 @@ def _fill(
             batch = documents[first : first + BATCH]
             chunks = [_plain(chunk) for document in batch for chunk in cutter(document)]
             if embedder is not None:
-                chunks = embed_chunks(chunks, embedder, writer.cached_vectors)
+                chunks = embed_chunks(chunks, embedder, writer.cached_vectors, writer.cached_tokens)
             for document in batch:
                 own = [one for one in chunks if one.chunk.document_id == document.id]
                 writer.replace_document(document, {generation: own})

@@ -71,7 +71,7 @@ class Models:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._loaded: dict[str, LoadedModel] = {}
+        self._loaded: dict[tuple[str, bool], LoadedModel] = {}
 
     @property
     def configured(self) -> LoadedModel:
@@ -80,9 +80,7 @@ class Models:
 
     def named(self, name: str) -> LoadedModel:
         """The model called ``name``: a known one, or a directory."""
-        if name not in self._loaded:
-            self._loaded[name] = self._load(name)
-        return self._loaded[name]
+        return self._either(name, keep_tokens=self._settings.embedding.token_vectors)
 
     def required(self, name: str) -> Embedder | None:
         """The model called ``name``; None for ``none``.
@@ -109,11 +107,17 @@ class Models:
             return configured if wanted is not None else None
         if configured is not None and generation.state == "active":
             raise mismatch(wanted, configured.spec)
-        self.named(wanted.name)
+        for name in (self._settings.embedding.model, wanted.name):
+            self._either(name, keep_tokens=wanted.token_dimensions > 0)
         loaded = (model.embedder for model in self._loaded.values())
         return next((one for one in loaded if one is not None and one.spec == wanted), None)
 
-    def _load(self, name: str) -> LoadedModel:
+    def _either(self, name: str, *, keep_tokens: bool) -> LoadedModel:
+        if (name, keep_tokens) not in self._loaded:
+            self._loaded[name, keep_tokens] = self._load(name, keep_tokens=keep_tokens)
+        return self._loaded[name, keep_tokens]
+
+    def _load(self, name: str, *, keep_tokens: bool) -> LoadedModel:
         if name == NO_MODEL:
             return LoadedModel(None)
         try:
@@ -125,6 +129,7 @@ class Models:
             directory,
             precision=precision,
             threads=settings.ingestion.threads or None,
+            keep_tokens=keep_tokens,
             overrides=load("evidencedesk.adapters.embedders.onnx:Overrides")(
                 languages=settings.embedding.languages,
                 query_prefix=settings.embedding.query_prefix,
@@ -136,16 +141,23 @@ class Models:
 
 def mismatch(made_with: EmbeddingSpec, configured: EmbeddingSpec) -> IndexMismatchError:
     """The error that names both models and the command that rebuilds."""
+    before = f"model back to {made_with.name!r}"
+    if made_with.revision == configured.revision:
+        before = "the other keys back to what they were"
     return IndexMismatchError(
         f"The index was made with the model {_described(made_with)}; "
         f"the settings name {_described(configured)}.",
         hint=f"Rebuild it: evidencedesk reindex --model {configured.name} --yes. "
-        f"Or set [embedding] model back to {made_with.name!r}.",
+        f"Or set [embedding] {before}.",
     )
 
 
 def _described(spec: EmbeddingSpec) -> str:
-    return f"{spec.name!r} ({spec.revision[:15]}, {spec.dimensions} dimensions)"
+    tokens = (
+        f", token vectors of {spec.token_dimensions} by {spec.token_projection[:15] or 'the model'}"
+    )
+    kept = tokens if spec.token_dimensions else ""
+    return f"{spec.name!r} ({spec.revision[:15]}, {spec.dimensions} dimensions{kept})"
 
 
 def new_subject_key() -> bytes:

@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evidencedesk.model import Chunk, EmbeddingSpec, IndexedChunk
+from evidencedesk.model import Chunk, EmbeddingSpec, IndexedChunk, Span, TokenVectors
 from evidencedesk.protocols import Embedder
 from evidencedesk.text.scripts import unknown_script_share
 from evidencedesk.text.sentences import sentences
+from evidencedesk.text.windows import sentence_windows
 
 Vectors = tuple[NDArray[np.float32], NDArray[np.float32]]
 CachedVectors = Callable[[Sequence[str]], Mapping[str, Vectors]]
+CachedTokens = Callable[[Sequence[str]], Mapping[str, TokenVectors]]
 
 MAX_UNKNOWN_SCRIPT = 0.3
 
@@ -48,12 +50,16 @@ def embeddable(chunk: Chunk, spec: EmbeddingSpec) -> bool:
 
 
 def embed_chunks(
-    chunks: Sequence[IndexedChunk], embedder: Embedder, cached: CachedVectors
+    chunks: Sequence[IndexedChunk],
+    embedder: Embedder,
+    cached: CachedVectors,
+    cached_tokens: CachedTokens = lambda _: {},
 ) -> list[IndexedChunk]:
-    """The chunks with vectors, in the same order; text embedded before is taken from ``cached``.
+    """The chunks with vectors, in the same order; text embedded before is taken from the caches.
 
     All texts of the call are embedded together so that a model can keep every core busy; a text
-    that occurs twice is embedded once.
+    that occurs twice is embedded once. Token vectors come along where the model's spec says that
+    they are kept.
     """
     keys = {
         index: _key(embedder.spec, chunk.chunk)
@@ -67,14 +73,49 @@ def embed_chunks(
         if key not in vectors
     }
     vectors.update(_embed(tuple(pending.values()), embedder))
+    texts = {key: chunks[index].chunk.text for index, key in keys.items()}
+    tokens = _tokens(texts, embedder, cached_tokens) if embedder.spec.token_dimensions else {}
     return [
-        _with_vectors(chunk, keys[index], vectors[keys[index]]) if index in keys else chunk
+        replace(
+            chunk,
+            vector=vectors[keys[index]][0],
+            sentence_vectors=vectors[keys[index]][1],
+            embedding_key=keys[index],
+            tokens=tokens.get(keys[index]),
+        )
+        if index in keys
+        else chunk
         for index, chunk in enumerate(chunks)
     ]
 
 
-def _with_vectors(chunk: IndexedChunk, key: str, vectors: Vectors) -> IndexedChunk:
-    return replace(chunk, vector=vectors[0], sentence_vectors=vectors[1], embedding_key=key)
+def _tokens(
+    texts: Mapping[str, str], embedder: Embedder, cached: CachedTokens
+) -> dict[str, TokenVectors]:
+    """For each key the tokens of its text, encoded inside windows of whole sentences."""
+    found = dict(cached(sorted(texts)))
+    windows = [
+        (key, Span(window[0].start, window[-1].end))
+        for key, text in texts.items()
+        if key not in found
+        for window in sentence_windows(text, tuple(sentences(text)))
+    ]
+    encoded = embedder.stored_tokens([texts[key][span.start : span.end] for key, span in windows])
+    parts: dict[str, list[tuple[int, TokenVectors]]] = {key: [] for key in texts.keys() - found}
+    for (key, span), tokens in zip(windows, encoded, strict=True):
+        parts[key].append((span.start, tokens))
+    dimensions = embedder.spec.token_dimensions
+    return found | {key: _joined(held, dimensions) for key, held in parts.items()}
+
+
+def _joined(parts: Sequence[tuple[int, TokenVectors]], dimensions: int) -> TokenVectors:
+    nothing = np.zeros((0, dimensions), np.float32)
+    spans = (
+        Span(start + span.start, start + span.end) for start, part in parts for span in part.spans
+    )
+    return TokenVectors(
+        np.concatenate([nothing, *(part.vectors for _, part in parts)]), tuple(spans)
+    )
 
 
 def _texts(chunk: Chunk) -> tuple[str, ...]:
@@ -99,5 +140,7 @@ def _embed(pending: Sequence[_Pending], embedder: Embedder) -> dict[str, Vectors
 
 
 def _key(spec: EmbeddingSpec, chunk: Chunk) -> str:
-    identity = "\x1f".join((spec.revision, spec.passage_prefix, embedding_text(chunk), chunk.text))
+    parts = (spec.revision, spec.passage_prefix, embedding_text(chunk), chunk.text)
+    tokens = (f"{spec.token_dimensions} {spec.token_projection}",) if spec.token_dimensions else ()
+    identity = "\x1f".join((*parts, *tokens))
     return hashlib.sha256(identity.encode("utf-8")).hexdigest()

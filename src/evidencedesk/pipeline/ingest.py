@@ -320,7 +320,8 @@ def _embedded(
         flat = [chunk for each in planned for chunk in each.chunks.get(generation.id, ())]
         if embedder is None or not flat:
             continue
-        vectors = iter(embed_chunks(flat, embedder, indexing.writer.cached_vectors))
+        writer = indexing.writer
+        vectors = iter(embed_chunks(flat, embedder, writer.cached_vectors, writer.cached_tokens))
         for each, chunks in zip(planned, done, strict=True):
             if generation.id in each.chunks:
                 chunks[generation.id] = [next(vectors) for _ in each.chunks[generation.id]]

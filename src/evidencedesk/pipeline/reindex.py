@@ -41,7 +41,8 @@ def _put(
     flat = [chunk for _, chunks in batch for chunk in chunks]
     embedder = indexing.embedder_for(generation)
     if embedder is not None and flat:
-        flat = embed_chunks(flat, embedder, indexing.writer.cached_vectors)
+        writer = indexing.writer
+        flat = embed_chunks(flat, embedder, writer.cached_vectors, writer.cached_tokens)
     vectors = iter(flat)
     for document, chunks in batch:
         done = [next(vectors) for _ in chunks]

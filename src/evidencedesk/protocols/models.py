@@ -35,6 +35,12 @@ class Embedder(Protocol):
     def token_vectors(self, texts: Sequence[str], *, query: bool = False) -> list[TokenVectors]:
         """Token vectors of each text, as encoded inside that text."""
 
+    def stored_tokens(self, texts: Sequence[str], *, query: bool = False) -> list[TokenVectors]:
+        """The same as an index keeps them: of ``spec.token_dimensions``, by ``spec.token_projection``.
+
+        Asked for only where ``spec.token_dimensions`` is above 0.
+        """
+
 
 class Generator(Protocol):
     """Writes a reply to a request. What it says is not believed until it is verified."""

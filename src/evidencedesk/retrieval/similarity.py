@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from evidencedesk.model import Span, TokenVectors
 from evidencedesk.protocols import Embedder
 from evidencedesk.retrieval.sentences import ScoredChunk
-
-WINDOW_WORDS = 150
+from evidencedesk.text.windows import sentence_windows
 
 
 def token_similarity(
@@ -33,16 +32,28 @@ def token_similarity(
     windows = [
         (scored.chunk.text, window)
         for scored in chunks
-        for window in _windows(scored.chunk.text, scored.spans)
+        for window in sentence_windows(scored.chunk.text, scored.spans)
     ]
     asked = embedder.token_vectors([question], query=True)[0].vectors
     encoded = embedder.token_vectors([text[w[0].start : w[-1].end] for text, w in windows])
     rows = [
         row
         for (_, window), tokens in zip(windows, encoded, strict=True)
-        for row in _best_cosines(asked, tokens, window)
+        for row in _best_cosines(asked, tokens, window, offset=window[0].start)
     ]
-    return np.stack(rows) if rows else np.zeros((0, max(1, len(asked))))
+    return _stacked(rows, asked)
+
+
+def stored_similarity(
+    question: TokenVectors, chunks: Sequence[ScoredChunk], tokens: Sequence[TokenVectors]
+) -> NDArray[np.float64]:
+    """The same as :func:`token_similarity`, from the stored token vectors of each chunk."""
+    rows = [
+        row
+        for scored, held in zip(chunks, tokens, strict=True)
+        for row in _best_cosines(question.vectors, held, scored.spans)
+    ]
+    return _stacked(rows, question.vectors)
 
 
 def sentence_cosines(
@@ -63,27 +74,23 @@ def sentence_cosines(
     return np.concatenate(rows) if rows else np.zeros(0)
 
 
+def _stacked(
+    rows: Sequence[NDArray[np.float64]], question: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    return np.stack(rows) if rows else np.zeros((0, max(1, len(question))))
+
+
 def _best_cosines(
-    question: NDArray[np.float32], tokens: TokenVectors, window: Sequence[Span]
+    question: NDArray[np.float32],
+    tokens: TokenVectors,
+    sentences: Sequence[Span],
+    *,
+    offset: int = 0,
 ) -> Iterator[NDArray[np.float64]]:
-    """For each sentence of a window that was encoded, its best cosine per question token."""
+    """For each sentence its best cosine per question token; ``offset`` is where tokens count from."""
     cosines = np.maximum(tokens.vectors @ question.T, 0.0).astype(np.float64)
-    starts = np.array([span.start for span in tokens.spans], np.int64) + window[0].start
-    ends = np.array([span.end for span in tokens.spans], np.int64) + window[0].start
-    for sentence in window:
+    starts = np.array([span.start for span in tokens.spans], np.int64) + offset
+    ends = np.array([span.end for span in tokens.spans], np.int64) + offset
+    for sentence in sentences:
         inside = (starts < sentence.end) & (ends > sentence.start)
         yield cosines[inside].max(axis=0, initial=0.0)
-
-
-def _windows(text: str, spans: Sequence[Span]) -> Iterator[list[Span]]:
-    window: list[Span] = []
-    held = 0
-    for span in spans:
-        length = len(text[span.start : span.end].split())
-        if window and held + length > WINDOW_WORDS:
-            yield window
-            window, held = [], 0
-        window.append(span)
-        held += length
-    if window:
-        yield window

@@ -75,6 +75,9 @@ class EmbeddingTable(_Table):
     passage_prefix: str | None = _row(
         None, "Put before a passage, instead of what the model declares.", sample="passage: "
     )
+    token_vectors: bool = _row(
+        default=False, help="Keep token vectors: quicker answers, more room."
+    )
 
 
 class ChunkingTable(_Table):

@@ -46,3 +46,7 @@ class MemoisedEmbedder:
             if (text, query) not in self._tokens:
                 self._tokens[text, query] = self._embedder.token_vectors([text], query=query)[0]
         return [self._tokens[text, query] for text in texts]
+
+    def stored_tokens(self, texts: Sequence[str], *, query: bool = False) -> list[TokenVectors]:
+        """Token vectors of each text as an index keeps them; not remembered."""
+        return self._embedder.stored_tokens(texts, query=query)

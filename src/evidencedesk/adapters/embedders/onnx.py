@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from evidencedesk.adapters.cores import usable_cores
 from evidencedesk.adapters.embedders.checks import checked_unit_vectors
 from evidencedesk.adapters.embedders.encoder import SentenceEncoder
+from evidencedesk.adapters.embedders.token_projection import TokenProjection, shipped_projection
 from evidencedesk.adapters.models.manifest import ModelManifest, read_manifest, sha256_of
 from evidencedesk.errors import ModelError
 from evidencedesk.model import EmbeddingSpec, Span, TokenVectors
@@ -59,6 +60,8 @@ class OnnxEmbedder:
         precision: which of its graphs to run; its first when None.
         threads: how many texts are embedded side by side; one per available core when None.
         overrides: settings that replace the model's own languages and prefixes.
+        keep_tokens: token vectors are to be stored with each chunk, shortened where a matrix for
+            this model ships, else as they are.
 
     Raises:
         ModelError: ``model_directory``; ``model_damaged`` when a file cannot be opened or does not
@@ -72,6 +75,7 @@ class OnnxEmbedder:
         precision: str | None = None,
         threads: int | None = None,
         overrides: Overrides | None = None,
+        keep_tokens: bool = False,
     ) -> None:
         manifest = read_manifest(directory)
         chosen = _precision(directory, manifest, precision)
@@ -84,7 +88,9 @@ class OnnxEmbedder:
             pooling=manifest.pooling,
         )
         dimensions = manifest.dimensions or self._encoder.sentence("width").size
-        self._spec = _spec(manifest, chosen, revision, dimensions, overrides or Overrides())
+        self._projection = shipped_projection(manifest) if keep_tokens else None
+        spec = _spec(manifest, chosen, revision, dimensions, overrides or Overrides())
+        self._spec = _keeping_tokens(spec, self._projection) if keep_tokens else spec
 
     @property
     def spec(self) -> EmbeddingSpec:
@@ -117,6 +123,17 @@ class OnnxEmbedder:
         """
         prefix = self._spec.query_prefix if query else self._spec.passage_prefix
         return self._side_by_side(lambda text: self._tokens(prefix, text), texts)
+
+    def stored_tokens(self, texts: Sequence[str], *, query: bool = False) -> list[TokenVectors]:
+        """Token vectors as an index keeps them, unit length, shape (tokens, ``token_dimensions``).
+
+        Raises:
+            ModelError: as :meth:`token_vectors`.
+        """
+        tokens = self.token_vectors(texts, query=query)
+        if self._projection is None:
+            return tokens
+        return [replace(each, vectors=self._projection.applied(each.vectors)) for each in tokens]
 
     def _unit_vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         rows = self._side_by_side(self._encoder.sentence, texts)
@@ -192,6 +209,16 @@ def _checked_revision(directory: Path, manifest: ModelManifest, precision: str) 
     if len(names) == 1:
         return f"sha256:{hashes[names[0]]}"
     return f"sha256:{sha256_of(*(directory / name for name in names))}"
+
+
+def _keeping_tokens(spec: EmbeddingSpec, projection: TokenProjection | None) -> EmbeddingSpec:
+    if projection is None:
+        return replace(spec, token_dimensions=spec.dimensions)
+    return replace(
+        spec,
+        token_dimensions=projection.matrix.shape[1],
+        token_projection=projection.revision,
+    )
 
 
 def _spec(
