@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from psycopg import sql
 
-from evidencedesk.access import AccessRule, Status
 from evidencedesk.adapters.stores.postgres.access_classes import class_of
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.placing import ENTRY, insert_placement
 from evidencedesk.adapters.stores.postgres.schema import SCHEMA_FACT, SLOT_BITS
-from evidencedesk.adapters.stores.shared.codecs import decode_record
-from evidencedesk.errors import IndexingError
+from evidencedesk.adapters.stores.shared import refusals
+from evidencedesk.adapters.stores.shared.codecs import decode_record, rule_from, rule_of
 from evidencedesk.model.moving import (
     PLAIN_TABLES,
     MovedChunk,
@@ -62,11 +60,7 @@ def fill(connection: Connection, pieces: Iterable[MovedPiece]) -> None:
     for table in ("documents", "receipts", "audit", "log"):
         found = connection.execute(f"SELECT FROM {table} LIMIT 1".encode()).fetchone()
         if found is not None:
-            raise IndexingError(
-                "The index holds something already; nothing was changed.",
-                code="index_not_empty",
-                hint="Name a new index.",
-            )
+            raise refusals.not_empty()
     connection.execute("DELETE FROM generations")
     for piece in pieces:
         _put(connection, piece)
@@ -120,7 +114,7 @@ def _put(connection: Connection, piece: MovedPiece) -> None:
                 connection, piece.generation, doc, piece.chunks, place=place, number=number
             )
         case MovedEntry(tenant, document_id, entry, rule):
-            number = None if rule is None else class_of(connection, _rule(tenant, *rule))
+            number = None if rule is None else class_of(connection, rule_from(tenant, *rule))
             connection.execute(
                 "INSERT INTO log (tenant, document_id, class, entry) VALUES (%s, %s, %s, %s)",
                 (tenant, document_id, number, entry),
@@ -137,7 +131,7 @@ def _put_document(connection: Connection, piece: MovedDocument) -> None:
         (
             record.tenant,
             record.id,
-            class_of(connection, _rule_of(piece.record)),
+            class_of(connection, rule_of(record)),
             piece.record,
             record.content_hash,
             piece.text.encode(),
@@ -147,16 +141,11 @@ def _put_document(connection: Connection, piece: MovedDocument) -> None:
     ).fetchone()
     assert row is not None
     for stored, text in piece.history:
+        old = decode_record(stored)
         connection.execute(
             "INSERT INTO history (doc, class, content_hash, record, text) "
             "VALUES (%s, %s, %s, %s, %s)",
-            (
-                row[0],
-                class_of(connection, _rule_of(stored)),
-                decode_record(stored).content_hash,
-                stored,
-                text.encode(),
-            ),
+            (row[0], class_of(connection, rule_of(old)), old.content_hash, stored, text.encode()),
         )
 
 
@@ -244,15 +233,6 @@ def _log(connection: Connection) -> Iterator[MovedEntry]:
     for tenant, document_id, entry, status, roles, deny in rows:
         rule = None if status is None else (status, tuple(roles), tuple(deny))
         yield MovedEntry(tenant, document_id, entry, rule)
-
-
-def _rule(tenant: str, status: str, roles: tuple[str, ...], deny: tuple[str, ...]) -> AccessRule:
-    return AccessRule(tenant, frozenset(roles), frozenset(deny), Status(status))
-
-
-def _rule_of(record: str) -> AccessRule:
-    values = json.loads(record)
-    return _rule(values["tenant"], values["status"], values["roles"], values["deny"])
 
 
 def _stream(connection: Connection, statement: str) -> Iterator[tuple[Any, ...]]:

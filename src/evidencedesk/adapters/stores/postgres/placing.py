@@ -12,9 +12,10 @@ from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.schema import SLOT_BITS, SLOTS_PER_PLACE
 from evidencedesk.adapters.stores.shared.codecs import encode_location
 from evidencedesk.adapters.stores.shared.quantization import quantize
+from evidencedesk.adapters.stores.shared.steps import checked
 from evidencedesk.adapters.stores.shared.terms import encode_terms
 from evidencedesk.adapters.stores.shared.token_codes import encode_tokens
-from evidencedesk.errors import IndexingError, IndexMismatchError
+from evidencedesk.errors import IndexingError
 from evidencedesk.model import EmbeddingSpec, IndexedChunk
 from evidencedesk.model.moving import MovedChunk
 from evidencedesk.text.hashing import hash_of
@@ -87,24 +88,8 @@ def insert_placement(
         "chunks (slot, doc, class, ordinal, location, context, text, length, embedding_key, "
         "vector, sentence_codes, sentence_scales, token_spans, token_codes, token_scales)",
         (
-            (
-                first + row,
-                doc,
-                number,
-                chunk.ordinal,
-                chunk.location,
-                chunk.context.encode(),
-                chunk.text.encode(),
-                lengths[row],
-                chunk.embedding_key,
-                chunk.vector,
-                chunk.sentence_codes,
-                chunk.sentence_scales,
-                chunk.token_spans,
-                chunk.token_codes,
-                chunk.token_scales,
-            )
-            for row, chunk in enumerate(chunks)
+            (slot, doc, number, *_columns_of(chunk, length))
+            for slot, (chunk, length) in enumerate(zip(chunks, lengths, strict=True), first)
         ),
     )
     _copy(
@@ -116,6 +101,23 @@ def insert_placement(
         connection,
         "postings (generation, term, class, place, entries)",
         ((generation, term, number, place, entries) for term, entries in postings.items()),
+    )
+
+
+def _columns_of(chunk: MovedChunk, length: int) -> tuple[object, ...]:
+    return (
+        chunk.ordinal,
+        chunk.location,
+        chunk.context.encode(),
+        chunk.text.encode(),
+        length,
+        chunk.embedding_key,
+        chunk.vector,
+        chunk.sentence_codes,
+        chunk.sentence_scales,
+        chunk.token_spans,
+        chunk.token_codes,
+        chunk.token_scales,
     )
 
 
@@ -188,7 +190,7 @@ def _moved(indexed: IndexedChunk, embedding: EmbeddingSpec | None) -> MovedChunk
         terms=terms,
         counts=counts,
         embedding_key=indexed.embedding_key if vector is not None else "",
-        vector=None if vector is None else _checked(vector, embedding).astype("<f4").tobytes(),
+        vector=None if vector is None else checked(vector, embedding).astype("<f4").tobytes(),
         sentence_codes=codes,
         sentence_scales=scales,
         token_spans=tokens[0],
@@ -203,7 +205,7 @@ def _sentences(
     vectors = indexed.sentence_vectors
     if vectors is None or not len(vectors):
         return None, None
-    codes, scales = quantize(_checked(vectors, embedding))
+    codes, scales = quantize(checked(vectors, embedding))
     return codes.tobytes(), scales.astype("<f4").tobytes()
 
 
@@ -216,18 +218,3 @@ def _vector_rows(
     codes, scales = quantize(np.stack([np.frombuffer(vector, "<f4") for _, vector in held]))
     for (slot, _), coded, scale in zip(held, codes, scales.tolist(), strict=True):
         yield slot, generation, number, scale, half_vector(coded)
-
-
-def _checked(vectors: NDArray[np.float32], embedding: EmbeddingSpec | None) -> NDArray[np.float32]:
-    if embedding is None or vectors.shape[-1] != embedding.dimensions:
-        expected = "no vectors" if embedding is None else f"{embedding.dimensions} dimensions"
-        raise IndexMismatchError(
-            f"A vector of {vectors.shape[-1]} dimensions was given to a generation with {expected}.",
-            hint="Run `evidencedesk reindex --model MODEL`.",
-        )
-    if not np.isfinite(vectors).all():
-        raise IndexMismatchError(
-            "An embedding model gave a vector that is not finite.",
-            hint="Run `evidencedesk models verify`.",
-        )
-    return vectors

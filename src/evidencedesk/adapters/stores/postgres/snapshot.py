@@ -19,9 +19,13 @@ from evidencedesk.adapters.stores.shared.codecs import (
     decode_entry,
     decode_record,
 )
-from evidencedesk.adapters.stores.shared.quantization import dequantize
+from evidencedesk.adapters.stores.shared.quantization import unit_vectors
+from evidencedesk.adapters.stores.shared.reading import (
+    dimensions_of,
+    place_of,
+    refuse_other_dimensions,
+)
 from evidencedesk.adapters.stores.shared.token_codes import decode_tokens
-from evidencedesk.errors import IndexMismatchError
 from evidencedesk.model import (
     Candidates,
     Chunk,
@@ -33,7 +37,6 @@ from evidencedesk.model import (
     TokenVectors,
 )
 
-_ORDINAL = re.compile(r"0|[1-9][0-9]{0,8}")
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _LARGEST_KEY = (1 << 63) - 1
 
@@ -90,13 +93,7 @@ class PostgresSnapshot:
         Raises:
             IndexMismatchError: when the question's vector has another length than the index's.
         """
-        embedding = self._generation.embedding
-        if query.vector is not None and embedding and len(query.vector) != embedding.dimensions:
-            raise IndexMismatchError(
-                f"The question's vector has {len(query.vector)} dimensions, the index was made "
-                f"with {embedding.name!r} of {embedding.dimensions}.",
-                hint="Run `evidencedesk reindex --model MODEL`, or configure the index's model.",
-            )
+        refuse_other_dimensions(query, self._generation)
         if self._visible is None:
             self._visible = read_visible(
                 self._connection, self._generation.id, frozenset(self._classes)
@@ -113,8 +110,7 @@ class PostgresSnapshot:
             binary=True,
         ).fetchall()
         found = {slot: (codes or b"", scales or b"") for slot, codes, scales in rows}
-        dimensions = self._generation.embedding.dimensions if self._generation.embedding else 0
-        return [_unit_vectors(*found[key], dimensions) for key in wanted]
+        return unit_vectors([found[key] for key in wanted], dimensions_of(self._generation))
 
     def token_vectors(self, keys: Sequence[int]) -> list[TokenVectors | None]:
         """See ``protocols.Snapshot.token_vectors``."""
@@ -139,10 +135,8 @@ class PostgresSnapshot:
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """See ``protocols.Snapshot.chunk``."""
-        document_id, _, ordinal = chunk_id.rpartition(":c")
-        if not _ORDINAL.fullmatch(ordinal):
-            return None
-        found = self._chunks_of(document_id, int(ordinal))
+        place = place_of(chunk_id)
+        found = self._chunks_of(*place) if place else ()
         return found[0] if found else None
 
     def document(self, document_id: str) -> Document | None:
@@ -245,12 +239,3 @@ def _decoded(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Chunk]]:
 
 def _storable_keys(keys: Sequence[int]) -> list[int]:
     return [key for key in keys if 0 <= key <= _LARGEST_KEY]
-
-
-def _unit_vectors(codes: bytes, scales: bytes, dimensions: int) -> NDArray[np.float32]:
-    factors = np.frombuffer(scales, "<f4")
-    width = len(codes) // len(factors) if len(factors) else dimensions
-    vectors = dequantize(np.frombuffer(codes, np.int8).reshape(-1, width), factors)
-    lengths = np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1, keepdims=True))
-    unit = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
-    return np.asarray(unit, np.float32)

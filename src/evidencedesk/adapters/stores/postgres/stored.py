@@ -11,7 +11,7 @@ from evidencedesk.adapters.stores.postgres import failures, generations
 from evidencedesk.adapters.stores.postgres.address import Address
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.shared.codecs import decode_document, decode_record
-from evidencedesk.adapters.stores.shared.quantization import dequantize
+from evidencedesk.adapters.stores.shared.quantization import decode_vectors
 from evidencedesk.adapters.stores.shared.token_codes import decode_stored
 from evidencedesk.model import Document, DocumentRecord, Generation, TokenVectors
 
@@ -83,10 +83,7 @@ class StoredDocuments:
                 "AND embedding_key = ANY (%s)",
                 (list(keys),),
             ).fetchall()
-        return {
-            key: _decode_vectors(vector, codes or b"", scales or b"")
-            for key, vector, codes, scales in found
-        }
+        return {key: decode_vectors(*stored) for key, *stored in found}
 
     def cached_tokens(self, keys: Sequence[str]) -> Mapping[str, TokenVectors]:
         """See ``protocols.Writer.cached_tokens``."""
@@ -98,11 +95,3 @@ class StoredDocuments:
                 (list(keys),),
             ).fetchall()
         return {key: decode_stored(*stored) for key, *stored in found}
-
-
-def _decode_vectors(
-    vector: bytes, codes: bytes, scales: bytes
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    whole = np.frombuffer(vector, "<f4").astype(np.float32)
-    matrix = np.frombuffer(codes, np.int8).reshape(-1, len(whole))
-    return whole, dequantize(matrix, np.frombuffer(scales, "<f4"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
+from collections.abc import Iterable
 from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -48,6 +49,11 @@ def record_of(document: Document, now: datetime) -> DocumentRecord:
 def rule_of(document: Document | DocumentRecord) -> AccessRule:
     """Who may see ``document``."""
     return AccessRule(document.tenant, document.roles, document.deny, Status(document.status))
+
+
+def rule_from(tenant: str, status: str, roles: Iterable[str], deny: Iterable[str]) -> AccessRule:
+    """The rule of these names."""
+    return AccessRule(tenant, frozenset(roles), frozenset(deny), Status(status))
 
 
 def encode_record(record: DocumentRecord) -> str:

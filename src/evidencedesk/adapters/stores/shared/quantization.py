@@ -53,3 +53,12 @@ def unit_vectors(
     lengths = np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1, keepdims=True))
     unit = np.asarray(vectors / np.maximum(lengths, np.finfo(np.float32).tiny), np.float32)
     return np.split(unit, np.cumsum([len(each) // scales.itemsize for _, each in coded])[:-1])
+
+
+def decode_vectors(
+    vector: bytes, codes: bytes | None, scales: bytes | None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """A stored vector, shape (d,), and those of its sentences, shape (n, d); n is 0 without codes."""
+    whole = np.frombuffer(vector, "<f4").astype(np.float32)
+    matrix = np.frombuffer(codes or b"", np.int8).reshape(-1, len(whole))
+    return whole, dequantize(matrix, np.frombuffer(scales or b"", "<f4"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evidencedesk.errors import IndexDamagedError, IndexUnavailableError
+from evidencedesk.errors import IndexDamagedError, IndexingError, IndexUnavailableError
 
 
 def missing(index: str) -> IndexUnavailableError:
@@ -45,4 +45,13 @@ def damaged(index: str, detail: str, *, drop: str) -> IndexDamagedError:
         f"The index {index!r} is damaged ({detail}).",
         code="index_damaged",
         hint=f"Restore a backup, or {drop} and ingest the documents again.",
+    )
+
+
+def not_empty() -> IndexingError:
+    """What was backed up goes into a new index only."""
+    return IndexingError(
+        "The index holds something already; nothing was changed.",
+        code="index_not_empty",
+        hint="Name a new index.",
     )

@@ -6,12 +6,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evidencedesk.adapters.stores.shared.codecs import (
     encode_chunking,
     encode_embedding,
     encode_time,
 )
-from evidencedesk.errors import IndexingError
+from evidencedesk.errors import IndexingError, IndexMismatchError
 from evidencedesk.model import (
     ChunkingSettings,
     Document,
@@ -109,6 +112,26 @@ def matching(live: Iterable[Generation], chunks: Mapping[int, object]) -> dict[i
             hint="Run the command again; another process began or dropped a generation.",
         )
     return numbered
+
+
+def checked(vectors: NDArray[np.float32], embedding: EmbeddingSpec | None) -> NDArray[np.float32]:
+    """The vectors of a chunk, shape (d,) or (n, d), which are such as ``embedding`` makes.
+
+    Raises:
+        IndexMismatchError: ``index_mismatch`` when they are longer, shorter or not finite.
+    """
+    if embedding is None or vectors.shape[-1] != embedding.dimensions:
+        expected = "no vectors" if embedding is None else f"{embedding.dimensions} dimensions"
+        raise IndexMismatchError(
+            f"A vector of {vectors.shape[-1]} dimensions was given to a generation with {expected}.",
+            hint="Run `evidencedesk reindex --model MODEL`.",
+        )
+    if not np.isfinite(vectors).all():
+        raise IndexMismatchError(
+            "An embedding model gave a vector that is not finite.",
+            hint="Run `evidencedesk models verify`.",
+        )
+    return vectors
 
 
 def cut_from(record: DocumentRecord | None, chunks: Sequence[IndexedChunk]) -> bool:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from evidencedesk.adapters.stores.shared.codecs import encode_location
 from evidencedesk.adapters.stores.shared.quantization import quantize
+from evidencedesk.adapters.stores.shared.steps import checked
 from evidencedesk.adapters.stores.shared.terms import encode_terms, length_of
 from evidencedesk.adapters.stores.shared.token_codes import encode_tokens
-from evidencedesk.errors import IndexMismatchError
 from evidencedesk.model import EmbeddingSpec, IndexedChunk
 
 
@@ -44,7 +44,7 @@ def insert_chunks(
         ),
     )
     vectors = [(slot, c, c.vector) for slot, c in numbered if c.vector is not None]
-    coded = _codes_of([(slot, _checked(vector, embedding)) for slot, _, vector in vectors])
+    coded = _codes_of([(slot, checked(vector, embedding)) for slot, _, vector in vectors])
     terms = encode_terms([c.terms for c in chunks])
     connection.executemany(
         "INSERT INTO features VALUES (?, ?, ?, ?, ?, ?)",
@@ -81,7 +81,7 @@ def _insert_sentences(
     embedding: EmbeddingSpec | None,
 ) -> None:
     matrices = [
-        (slot, _checked(indexed.sentence_vectors, embedding))
+        (slot, checked(indexed.sentence_vectors, embedding))
         for slot, indexed in numbered
         if indexed.sentence_vectors is not None and len(indexed.sentence_vectors)
     ]
@@ -96,18 +96,3 @@ def _insert_sentences(
             for (slot, _), start, end in zip(matrices, [0, *ends], ends, strict=False)
         ),
     )
-
-
-def _checked(vectors: NDArray[np.float32], embedding: EmbeddingSpec | None) -> NDArray[np.float32]:
-    if embedding is None or vectors.shape[-1] != embedding.dimensions:
-        expected = "no vectors" if embedding is None else f"{embedding.dimensions} dimensions"
-        raise IndexMismatchError(
-            f"A vector of {vectors.shape[-1]} dimensions was given to a generation with {expected}.",
-            hint="Run `evidencedesk reindex --model MODEL`.",
-        )
-    if not np.isfinite(vectors).all():
-        raise IndexMismatchError(
-            "An embedding model gave a vector that is not finite.",
-            hint="Run `evidencedesk models verify`.",
-        )
-    return vectors

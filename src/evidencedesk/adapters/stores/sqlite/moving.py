@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
-from evidencedesk.access import AccessRule, Status
-from evidencedesk.adapters.stores.shared.codecs import decode_record
+from evidencedesk.adapters.stores.shared import refusals
+from evidencedesk.adapters.stores.shared.codecs import decode_record, rule_from, rule_of
 from evidencedesk.adapters.stores.shared.quantization import quantize
 from evidencedesk.adapters.stores.sqlite.access_classes import class_of, read_rules
 from evidencedesk.adapters.stores.sqlite.schema import SLOTS_PER_GENERATION
-from evidencedesk.errors import IndexingError
 from evidencedesk.model.moving import (
     PLAIN_TABLES,
     MovedChunk,
@@ -68,11 +65,7 @@ def fill(connection: sqlite3.Connection, pieces: Iterable[MovedPiece]) -> None:
     """
     for table in ("documents", "receipts", "audit", "log"):
         if connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():  # noqa: S608
-            raise IndexingError(
-                "The index holds something already; nothing was changed.",
-                code="index_not_empty",
-                hint="Name a new index.",
-            )
+            raise refusals.not_empty()
     connection.execute("DELETE FROM generations")
     connection.execute("UPDATE state SET layout = layout + 1")
     for piece in pieces:
@@ -104,7 +97,7 @@ def _put(connection: sqlite3.Connection, piece: MovedPiece) -> None:
         case MovedPlacement():
             _put_placement(connection, piece)
         case MovedEntry(tenant, document_id, entry, rule):
-            number = None if rule is None else class_of(connection, _rule(tenant, *rule))
+            number = None if rule is None else class_of(connection, rule_from(tenant, *rule))
             connection.execute(
                 "INSERT INTO log (tenant, document_id, class, entry) VALUES (?, ?, ?, ?)",
                 (tenant, document_id, number, entry),
@@ -117,7 +110,7 @@ def _put(connection: sqlite3.Connection, piece: MovedPiece) -> None:
 
 def _put_document(connection: sqlite3.Connection, piece: MovedDocument) -> None:
     record = decode_record(piece.record)
-    number = class_of(connection, _rule_of(piece.record))
+    number = class_of(connection, rule_of(record))
     doc = connection.execute(
         "INSERT INTO documents (tenant, id, class, record) VALUES (?, ?, ?, ?) RETURNING doc",
         (record.tenant, record.id, number, piece.record),
@@ -129,14 +122,10 @@ def _put_document(connection: sqlite3.Connection, piece: MovedDocument) -> None:
     connection.executemany(
         "INSERT INTO history (doc, class, content_hash, record, text) VALUES (?, ?, ?, ?, ?)",
         [
-            (
-                doc,
-                class_of(connection, _rule_of(stored)),
-                decode_record(stored).content_hash,
-                stored,
-                text,
+            (doc, class_of(connection, rule_of(old)), old.content_hash, stored, text)
+            for old, stored, text in (
+                (decode_record(stored), stored, text) for stored, text in piece.history
             )
-            for stored, text in piece.history
         ],
     )
 
@@ -237,12 +226,3 @@ def _log(connection: sqlite3.Connection) -> Iterator[MovedEntry]:
 
 def _names(names: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(names))
-
-
-def _rule(tenant: str, status: str, roles: Sequence[str], deny: Sequence[str]) -> AccessRule:
-    return AccessRule(tenant, frozenset(roles), frozenset(deny), Status(status))
-
-
-def _rule_of(record: str) -> AccessRule:
-    values: dict[str, Any] = json.loads(record)
-    return _rule(values["tenant"], values["status"], values["roles"], values["deny"])

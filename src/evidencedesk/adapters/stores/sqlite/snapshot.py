@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,13 +18,17 @@ from evidencedesk.adapters.stores.shared.codecs import (
     decode_record,
 )
 from evidencedesk.adapters.stores.shared.quantization import unit_vectors
+from evidencedesk.adapters.stores.shared.reading import (
+    dimensions_of,
+    place_of,
+    refuse_other_dimensions,
+)
 from evidencedesk.adapters.stores.shared.token_codes import decode_tokens
 from evidencedesk.adapters.stores.sqlite.access_classes import admitted
 from evidencedesk.adapters.stores.sqlite.generations import read_generation
 from evidencedesk.adapters.stores.sqlite.search import search
 from evidencedesk.adapters.stores.sqlite.similarity import Products
 from evidencedesk.adapters.stores.sqlite.state import State
-from evidencedesk.errors import IndexMismatchError
 from evidencedesk.model import (
     Candidates,
     Chunk,
@@ -37,7 +40,6 @@ from evidencedesk.model import (
     TokenVectors,
 )
 
-_ORDINAL = re.compile(r"0|[1-9][0-9]{0,8}")
 _CHUNKS = """
 SELECT slot, documents.class, record, ordinal, location, context, chunks.text
 FROM chunks JOIN documents USING (doc)
@@ -96,13 +98,7 @@ class SQLiteSnapshot:
         Raises:
             IndexMismatchError: when the question's vector has another length than the index's.
         """
-        embedding = self._generation.embedding
-        if query.vector is not None and embedding and len(query.vector) != embedding.dimensions:
-            raise IndexMismatchError(
-                f"The question's vector has {len(query.vector)} dimensions, the index was made "
-                f"with {embedding.name!r} of {embedding.dimensions}.",
-                hint="Run `evidencedesk reindex --model MODEL`, or configure the index's model.",
-            )
+        refuse_other_dimensions(query, self._generation)
         return search(self._connection, self._view, query, self._products)
 
     def sentence_vectors(self, keys: Sequence[int]) -> list[NDArray[np.float32]]:
@@ -115,8 +111,7 @@ class SQLiteSnapshot:
             )
             if number in self._view.admitted
         }
-        dimensions = self._generation.embedding.dimensions if self._generation.embedding else 0
-        return unit_vectors([found[key] for key in wanted], dimensions)
+        return unit_vectors([found[key] for key in wanted], dimensions_of(self._generation))
 
     def token_vectors(self, keys: Sequence[int]) -> list[TokenVectors | None]:
         """See ``protocols.Snapshot.token_vectors``."""
@@ -136,10 +131,8 @@ class SQLiteSnapshot:
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """See ``protocols.Snapshot.chunk``."""
-        document_id, _, ordinal = chunk_id.rpartition(":c")
-        if not _ORDINAL.fullmatch(ordinal):
-            return None
-        found = self._chunks_of(document_id, int(ordinal))
+        place = place_of(chunk_id)
+        found = self._chunks_of(*place) if place else ()
         return found[0] if found else None
 
     def document(self, document_id: str) -> Document | None:

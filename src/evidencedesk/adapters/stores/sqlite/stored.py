@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evidencedesk.adapters.stores.shared.codecs import decode_document, decode_record
-from evidencedesk.adapters.stores.shared.quantization import dequantize
+from evidencedesk.adapters.stores.shared.quantization import decode_vectors
 from evidencedesk.adapters.stores.shared.token_codes import decode_stored
 from evidencedesk.adapters.stores.sqlite import generations
 from evidencedesk.model import Document, DocumentRecord, Generation, TokenVectors
@@ -70,10 +70,7 @@ class StoredDocuments:
             "AND embedding_key IN (SELECT value FROM json_each(?))",
             (json.dumps(list(keys)),),
         )
-        return {
-            key: _decode_vectors(vector, codes or b"", scales or b"")
-            for key, vector, codes, scales in found
-        }
+        return {key: decode_vectors(*stored) for key, *stored in found}
 
     def cached_tokens(self, keys: Sequence[str]) -> Mapping[str, TokenVectors]:
         """See ``protocols.Writer.cached_tokens``."""
@@ -83,11 +80,3 @@ class StoredDocuments:
             (json.dumps(list(keys)),),
         )
         return {key: decode_stored(*stored) for key, *stored in found}
-
-
-def _decode_vectors(
-    vector: bytes, codes: bytes, scales: bytes
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    whole = np.frombuffer(vector, "<f4").astype(np.float32)
-    matrix = np.frombuffer(codes, np.int8).reshape(-1, len(whole))
-    return whole, dequantize(matrix, np.frombuffer(scales, "<f4"))
