@@ -223,6 +223,7 @@ def test_an_index_of_before_there_was_feedback_is_brought_up_to_date(desk: Desk)
     with sqlite3.connect(desk.path / "index.sqlite3") as connection:
         connection.execute("DROP TABLE feedback")
         connection.execute("DROP TABLE notices")
+        connection.execute("DROP TABLE tokens")
         connection.execute("PRAGMA user_version = 2")
     desk.feedback(answer.answer_id, "wrong", principal=ANNA)
     assert [gap.answers for gap in desk.gaps(principal=CHIEF).groups] == [(answer.answer_id,)]

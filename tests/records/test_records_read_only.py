@@ -39,7 +39,8 @@ with Desk.open(sys.argv[1], settings=settings) as desk:
 DROPS = """
 import sqlite3, sys
 with sqlite3.connect(sys.argv[1]) as connection:
-    for table in ("feedback", "notices", "receipt_documents", "receipts", "subject_keys", "audit"):
+    newer = "tokens feedback notices receipt_documents receipts subject_keys audit"
+    for table in newer.split():
         connection.execute(f"DROP TABLE {table}")
     connection.execute("PRAGMA user_version = 1")
 """
