@@ -26,8 +26,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="corpus.jsonl, queries.jsonl, qrels.tsv")
     parser.add_argument("--cache", type=Path, help="folder in which indexes are kept")
+    parser.add_argument("--token-vectors", action="store_true", help="keep and use token vectors")
     options = parser.parse_args()
-    corpus, model = load(options.folder), open_model()
+    corpus, model = load(options.folder), open_model(keep_tokens=options.token_vectors)
     print(
         f"{options.folder.name}: {len(corpus.documents)} documents, {len(corpus.relevance)} questions"
     )

@@ -197,7 +197,7 @@ def _recalibrated(used: Calibration, line: Line, name: str) -> Calibrations:
 
 
 def mode_of(calibration: Calibration) -> str:
-    """``tokens``, ``cosine`` or ``keywords``: how the sentences it is for were looked at."""
+    """``tokens``, ``stored``, ``cosine`` or ``keywords``: how the sentences it is for were looked at."""
     return calibration.name.partition("-")[0]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from evidencedesk.errors import SettingsError
 from evidencedesk.retrieval import SHIPPED, Calibration, Calibrations, Signals
 
-MODES = ("tokens", "cosine", "keywords")
+MODES = ("tokens", "stored", "cosine", "keywords")
 
 
 def calibrations_to_json(calibrations: Calibrations) -> dict[str, Any]:

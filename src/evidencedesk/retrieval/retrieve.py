@@ -10,10 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evidencedesk.errors import ModelError
-from evidencedesk.model import Candidates, Chunk, Hit, Query, Retrieval, StoreQuery
+from evidencedesk.model import (
+    Candidates,
+    Chunk,
+    Hit,
+    Query,
+    Retrieval,
+    StoreQuery,
+    TokenVectors,
+)
 from evidencedesk.protocols import Embedder, Snapshot
 from evidencedesk.retrieval.calibration import SHIPPED, Calibration, Calibrations
 from evidencedesk.retrieval.fusion import fuse, keyword_only, ranking, without_sentences
+from evidencedesk.retrieval.late_interaction import WeighedTokens, best_rows, reordered
 from evidencedesk.retrieval.sentences import (
     COSINE,
     KEYWORDS,
@@ -24,7 +33,11 @@ from evidencedesk.retrieval.sentences import (
     rank_sentences,
     scored_chunks,
 )
-from evidencedesk.retrieval.similarity import sentence_cosines, token_similarity
+from evidencedesk.retrieval.similarity import (
+    sentence_cosines,
+    stored_similarity,
+    token_similarity,
+)
 from evidencedesk.retrieval.words import QuestionWords
 from evidencedesk.text.analysis import query_groups
 from evidencedesk.text.scripts import question_languages, unknown_script_share
@@ -56,12 +69,17 @@ class Floors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Question:
-    """A question with the model that is used on it; ``embedder`` and ``vector`` go together."""
+    """A question with the model that is used on it; ``embedder`` and ``vector`` go together.
+
+    ``tokens`` are there where the index keeps token vectors.
+    """
 
     text: str
     groups: tuple[tuple[str, ...], ...]
+    languages: tuple[str, ...] = ()
     embedder: Embedder | None = None
     vector: NDArray[np.float32] | None = None
+    tokens: TokenVectors | None = None
     degraded: tuple[str, ...] = ()
 
 
@@ -136,9 +154,16 @@ def _understand(query: Query, snapshot: Snapshot, embedder: Embedder | None) -> 
     if unknown_script_share(query.text, embedder.spec.languages) > MAX_UNKNOWN_SCRIPT:
         return _Question(query.text, groups)
     try:
-        return _Question(query.text, groups, embedder, embedder.embed_query(query.text))
+        vector = embedder.embed_query(query.text)
+        tokens = _question_tokens(query.text, snapshot, embedder)
+        return _Question(query.text, groups, languages, embedder, vector, tokens)
     except ModelError as error:
         return _Question(query.text, groups, degraded=(f"embedding: {error.code}; keywords only",))
+
+
+def _question_tokens(text: str, snapshot: Snapshot, embedder: Embedder) -> TokenVectors | None:
+    keeps = embedder.spec.token_dimensions and embedder.spec == snapshot.generation.embedding
+    return embedder.stored_tokens([text], query=True)[0] if keeps else None
 
 
 def _scores(question: _Question, snapshot: Snapshot, found: Candidates) -> NDArray[np.float64]:
@@ -149,7 +174,25 @@ def _scores(question: _Question, snapshot: Snapshot, found: Candidates) -> NDArr
     read = snapshot.sentence_vectors([int(found.keys[row]) for row in rows])
     for row, sentences in zip(rows, read, strict=True):
         vectors[row] = sentences
-    return fuse(found, vectors, question.vector)
+    fused = fuse(found, vectors, question.vector)
+    best = best_rows(fused)
+    held = _stored(question, snapshot, [int(found.keys[row]) for row in best])
+    if held is None or question.tokens is None:
+        return fused
+    words = QuestionWords.of(question.groups, found)
+    tokens = WeighedTokens.of(question.text, question.tokens, words, question.languages)
+    return reordered(fused, best, held, tokens, deviation=found.statistics.vector_deviation)
+
+
+def _stored(
+    question: _Question, snapshot: Snapshot, keys: Sequence[int]
+) -> list[TokenVectors] | None:
+    """Token vectors of all the chunks; None where the index has none of some."""
+    if question.tokens is None:
+        return None
+    stored = snapshot.token_vectors(keys)
+    held = [each for each in stored if each is not None]
+    return held if len(held) == len(stored) else None
 
 
 def _admitted(found: Candidates, scores: NDArray[np.float64], floors: Floors) -> list[int]:
@@ -185,9 +228,15 @@ def _read(
         return _Reading(Likeness(nothing[:, None], nothing), KEYWORDS, calibrations.keywords)
     cosines = sentence_cosines(question.vector, top, snapshot.sentence_vectors(keys[: len(top)]))
     try:
-        tokens = token_similarity(question.text, top, question.embedder)
+        held = _stored(question, snapshot, keys[: len(top)])
+        tokens = (
+            token_similarity(question.text, top, question.embedder)
+            if held is None or question.tokens is None
+            else stored_similarity(question.tokens, top, held)
+        )
     except ModelError as error:
         likeness = Likeness(cosines[:, None], cosines)
         degraded = (f"embedding: {error.code}; no token vectors",)
         return _Reading(likeness, COSINE, calibrations.cosine, degraded)
-    return _Reading(Likeness(tokens, cosines, by_token=True), TOKENS, calibrations.tokens)
+    calibration = calibrations.tokens if held is None else calibrations.stored
+    return _Reading(Likeness(tokens, cosines, by_token=True), TOKENS, calibration)

@@ -33,8 +33,11 @@ class QuestionWords:
         total = math.fsum(self.weights)
         if total <= 0:
             return 0.0
-        held = frozenset(terms)
-        return math.fsum(self._weights_of(held)) / total
+        return self.weight(terms) / total
+
+    def weight(self, terms: Iterable[str]) -> float:
+        """Sum of the weights of the words that ``terms`` hold."""
+        return math.fsum(self._weights_of(frozenset(terms)))
 
     def _weights_of(self, held: frozenset[str]) -> Iterable[float]:
         for group, weight in zip(self.groups, self.weights, strict=True):
