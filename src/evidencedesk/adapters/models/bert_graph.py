@@ -16,7 +16,7 @@ from onnx import TensorProto, helper
 
 from evidencedesk.adapters.models.catalogue import BertShape
 from evidencedesk.adapters.models.layers import FloatLayers, Graph, Int8Layers, Layers
-from evidencedesk.adapters.models.weights import Weights
+from evidencedesk.adapters.models.weights import Tensors, Weights
 
 OPSET = 20
 """The first operator set with the exact GELU (Hendrycks and Gimpel, 2016) as an operator."""
@@ -24,6 +24,7 @@ OPSET = 20
 _IR_VERSION = 9
 _MASKED = -1e9
 _WORDS = "embeddings.word_embeddings.weight"
+_NORM = "embeddings.LayerNorm.bias"
 
 PRECISIONS: dict[str, Callable[[Graph, Weights], Layers]] = {
     "int8": Int8Layers,
@@ -46,8 +47,12 @@ def build_graph(weights: Weights, shape: BertShape, precision: str, path: Path) 
     Raises:
         ModelError: ``model_damaged`` when a tensor is missing.
     """
-    layers = PRECISIONS[precision](Graph(), weights)
-    encoder = _Encoder(layers, shape, dimensions=weights.array(_WORDS).shape[1])
+    write_graph(PRECISIONS[precision](Graph(), weights), shape, weights, path)
+
+
+def write_graph(layers: Layers, shape: BertShape, weights: Tensors, path: Path) -> None:
+    """Write the graph whose weights ``layers`` hold; see :func:`build_graph`."""
+    encoder = _Encoder(layers, shape, dimensions=weights.array(_NORM).size)
     encoder.encode()
     model = helper.make_model(
         encoder.finished(),

