@@ -97,7 +97,7 @@ def _repacked(data: bytes, choose: random.Random) -> bytes | None:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             parts = {name: archive.read(name) for name in archive.namelist()}
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
-        return None
+        return None  # all that zipfile says of an archive that is damaged, encrypted or too new
     texts = [name for name in parts if name.endswith((".xml", ".rels", ".xhtml", ".html", ".opf"))]
     for _ in range(choose.randint(1, 3)):
         name = choose.choice(texts or sorted(parts))

@@ -15,6 +15,8 @@ from evidencedesk.wiring import SystemClock
 
 app = new_app("Who may use the server: keys for programs, and people who are shut out.")
 
+_Subject = Annotated[str, typer.Argument(metavar="SUBJECT", help="Whom.")]
+_Tenant = Annotated[str | None, typer.Option(help="His tenant.", metavar="TENANT")]
 _Permissions = Annotated[
     list[str] | None,
     typer.Option(
@@ -120,8 +122,8 @@ def revoke(
 @command()
 def suspend(
     call: Call,
-    subject: Annotated[str, typer.Argument(metavar="SUBJECT", help="Whom.")],
-    tenant: Annotated[str | None, typer.Option(help="His tenant.", metavar="TENANT")] = None,
+    subject: _Subject,
+    tenant: _Tenant = None,
 ) -> None:
     """Shut somebody out, whatever he comes with: a key, a token or a session."""
     owner = tenant or call.settings.access.tenant
@@ -138,8 +140,8 @@ def suspend(
 @command()
 def restore(
     call: Call,
-    subject: Annotated[str, typer.Argument(metavar="SUBJECT", help="Whom.")],
-    tenant: Annotated[str | None, typer.Option(help="His tenant.", metavar="TENANT")] = None,
+    subject: _Subject,
+    tenant: _Tenant = None,
 ) -> None:
     """Let somebody in again who was shut out."""
     owner = tenant or call.settings.access.tenant

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
-
 from psycopg import sql
 
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.shared.codecs import decode_generation
 from evidencedesk.adapters.stores.shared.steps import (
-    generation_values,
+    GenerationValues,
     no_generation,
     refuse_incomplete,
 )
-from evidencedesk.model import ChunkingSettings, EmbeddingSpec, Generation
+from evidencedesk.model import Generation
 
 _COLUMNS = "SELECT id, state, embedding, chunking, normalisation, created_at FROM generations"
 
@@ -58,24 +55,13 @@ def read_generation(connection: Connection, number: int | None) -> Generation:
     return decode_generation(rows[0])
 
 
-def add_generation(
-    connection: Connection,
-    state: str,
-    embedding: EmbeddingSpec | None,
-    chunking: ChunkingSettings,
-    *,
-    normalisation: str,
-    now: datetime,
-    runtime: Mapping[str, str],
-) -> Generation:
+def add_generation(connection: Connection, values: GenerationValues) -> Generation:
     """A new generation."""
     row = connection.execute(
         "INSERT INTO generations "
         "(state, embedding, chunking, normalisation, created_at, runtime) "
         "VALUES (%s, %s, %s, %s, %s, %s) RETURNING id",
-        generation_values(
-            state, embedding, chunking, normalisation=normalisation, now=now, runtime=runtime
-        ),
+        values,
     ).fetchone()
     assert row is not None
     return read_generation(connection, row[0])

@@ -33,6 +33,7 @@ from evidencedesk.adapters.stores.postgres.receipts import PostgresLedger
 from evidencedesk.adapters.stores.postgres.snapshot import PostgresSnapshot
 from evidencedesk.adapters.stores.postgres.writer import PostgresWriter
 from evidencedesk.adapters.stores.shared.codecs import encode_time
+from evidencedesk.adapters.stores.shared.steps import generation_values
 from evidencedesk.model import ChunkingSettings, EmbeddingSpec
 from evidencedesk.model.moving import MovedPiece
 from evidencedesk.protocols import Clock
@@ -198,12 +199,7 @@ class PostgresStore:
                 "INSERT INTO facts VALUES (%s, %s)",
                 [("created_at", encode_time(now)), *sorted(self._runtime.items())],
             )
-        add_generation(
-            connection,
-            "active",
-            embedding,
-            chunking,
-            normalisation=normalisation,
-            now=now,
-            runtime=self._runtime,
+        values = generation_values(
+            "active", embedding, chunking, normalisation, made=(now, self._runtime)
         )
+        add_generation(connection, values)

@@ -24,17 +24,20 @@ from evidencedesk.model import (
     IndexedChunk,
 )
 
+GenerationValues = tuple[str, str | None, str, str, str, str]
+"""State, embedding, chunking, normalisation, time and runtime, as they are stored."""
+
 
 def generation_values(
     state: str,
     embedding: EmbeddingSpec | None,
     chunking: ChunkingSettings,
-    *,
     normalisation: str,
-    now: datetime,
-    runtime: Mapping[str, str],
-) -> tuple[str, str | None, str, str, str, str]:
-    """A new generation's values: state, embedding, chunking, normalisation, time, runtime."""
+    *,
+    made: tuple[datetime, Mapping[str, str]],
+) -> GenerationValues:
+    """A new generation's values; ``made`` says when, and by what its vectors will be computed."""
+    now, runtime = made
     return (
         state,
         encode_embedding(embedding),

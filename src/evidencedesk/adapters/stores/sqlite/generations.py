@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
-from datetime import datetime
 
 from evidencedesk.adapters.stores.shared.codecs import decode_generation
 from evidencedesk.adapters.stores.shared.steps import (
-    generation_values,
+    GenerationValues,
     no_generation,
     refuse_incomplete,
 )
 from evidencedesk.adapters.stores.sqlite.schema import DELETE_SLOTS, SLOTS_PER_GENERATION
-from evidencedesk.model import ChunkingSettings, EmbeddingSpec, Generation
+from evidencedesk.model import Generation
 
 _COLUMNS = "SELECT id, state, embedding, chunking, normalisation, created_at FROM generations"
 
@@ -42,24 +40,13 @@ def read_generation(connection: sqlite3.Connection, number: int) -> Generation:
     return decode_generation(row)
 
 
-def add_generation(
-    connection: sqlite3.Connection,
-    state: str,
-    embedding: EmbeddingSpec | None,
-    chunking: ChunkingSettings,
-    *,
-    normalisation: str,
-    now: datetime,
-    runtime: Mapping[str, str],
-) -> Generation:
+def add_generation(connection: sqlite3.Connection, values: GenerationValues) -> Generation:
     """A new generation; its slots follow from its id."""
     number = connection.execute(
         "INSERT INTO generations "
         "(state, embedding, chunking, normalisation, created_at, runtime, next_slot) "
         "VALUES (?, ?, ?, ?, ?, ?, 0)",
-        generation_values(
-            state, embedding, chunking, normalisation=normalisation, now=now, runtime=runtime
-        ),
+        values,
     ).lastrowid
     assert number is not None
     connection.execute(

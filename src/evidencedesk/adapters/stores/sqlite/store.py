@@ -13,6 +13,7 @@ from typing import Self
 from evidencedesk.access import AccessFilter
 from evidencedesk.adapters.cores import usable_cores
 from evidencedesk.adapters.stores.shared.codecs import encode_time
+from evidencedesk.adapters.stores.shared.steps import generation_values
 from evidencedesk.adapters.stores.sqlite import checks, failures, moving, schema
 from evidencedesk.adapters.stores.sqlite.compaction import compact
 from evidencedesk.adapters.stores.sqlite.connections import (
@@ -211,15 +212,10 @@ class SQLiteStore:
             "INSERT INTO facts VALUES (?, ?)",
             [("created_at", encode_time(now)), *sorted(self._runtime.items())],
         )
-        add_generation(
-            connection,
-            "active",
-            embedding,
-            chunking,
-            normalisation=normalisation,
-            now=now,
-            runtime=self._runtime,
+        values = generation_values(
+            "active", embedding, chunking, normalisation, made=(now, self._runtime)
         )
+        add_generation(connection, values)
 
 
 def _look_before_opening(files: Files, *, create: bool) -> None:

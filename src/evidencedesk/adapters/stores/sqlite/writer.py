@@ -164,15 +164,14 @@ class SQLiteWriter(StoredDocuments):
         with self._transaction():
             steps.refuse_second_building(self.generations())
             rows.next_sequence(self._connection)
-            return generations.add_generation(
-                self._connection,
+            values = steps.generation_values(
                 "building",
                 embedding,
                 chunking,
-                normalisation=normalisation,
-                now=self._clock.now(),
-                runtime=self._runtime,
+                normalisation,
+                made=(self._clock.now(), self._runtime),
             )
+            return generations.add_generation(self._connection, values)
 
     def put_chunks(
         self, generation: int, tenant: str, document_id: str, chunks: Sequence[IndexedChunk]
