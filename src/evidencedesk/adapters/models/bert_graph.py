@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from evidencedesk.adapters.models.catalogue import BertShape
@@ -50,9 +51,20 @@ def build_graph(weights: Weights, shape: BertShape, precision: str, path: Path) 
     write_graph(PRECISIONS[precision](Graph(), weights), shape, weights, path)
 
 
-def write_graph(layers: Layers, shape: BertShape, weights: Tensors, path: Path) -> None:
-    """Write the graph whose weights ``layers`` hold; see :func:`build_graph`."""
-    encoder = _Encoder(layers, shape, dimensions=weights.array(_NORM).size)
+def write_graph(
+    layers: Layers,
+    shape: BertShape,
+    weights: Tensors,
+    path: Path,
+    *,
+    centre: NDArray[np.float32] | None = None,
+) -> None:
+    """Write the graph whose weights ``layers`` hold; see :func:`build_graph`.
+
+    ``centre``, shape (dimensions,), is taken from every token vector, and so from their mean: it is
+    what all texts have in common, and hides what they have not (Mu and Viswanath, ICLR 2018).
+    """
+    encoder = _Encoder(layers, shape, weights.array(_NORM).size, centre)
     encoder.encode()
     model = helper.make_model(
         encoder.finished(),
@@ -66,7 +78,14 @@ def write_graph(layers: Layers, shape: BertShape, weights: Tensors, path: Path) 
 class _Encoder:
     """Between layers the values are rows, (batch * tokens, dimensions)."""
 
-    def __init__(self, layers: Layers, shape: BertShape, dimensions: int) -> None:
+    def __init__(
+        self,
+        layers: Layers,
+        shape: BertShape,
+        dimensions: int,
+        centre: NDArray[np.float32] | None,
+    ) -> None:
+        self.centre = centre
         self.layers = layers
         self.graph = graph = layers.graph
         self.shape = shape
@@ -145,8 +164,10 @@ class _Encoder:
         )
 
     def outputs(self, rows: str) -> None:
-        """The last layer and its mean over the mask at unit length."""
+        """The last layer, off its centre, and its mean over the mask at unit length."""
         graph = self.graph
+        if self.centre is not None:
+            rows = graph.node("Sub", rows, graph.constant(self.centre))
         size = graph.node("Concat", self.size, graph.integers(self.dimensions), axis=0)
         tokens = graph.node("Reshape", rows, size)
         mask = graph.node("Unsqueeze", self.mask, graph.integers(-1))

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from evidencedesk.adapters.models.bert_graph import PRECISIONS, build_graph, write_graph
 from evidencedesk.adapters.models.cache import model_directory, verify
 from evidencedesk.adapters.models.catalogue import (
@@ -24,6 +26,7 @@ from evidencedesk.adapters.models.catalogue import (
     WEIGHTS,
     KnownModel,
     known_model,
+    shipped_centre,
 )
 from evidencedesk.adapters.models.layers import Graph, PackedLayers
 from evidencedesk.adapters.models.manifest import ModelManifest, sha256_of
@@ -209,7 +212,10 @@ def _from_packed(
     progress(Progress("build", 0, 1, graph))
     weights = PackedModel(staging / PACKED)
     write_tokenizer(weights.vocabulary, staging / TOKENIZER)
-    write_graph(PackedLayers(Graph(), weights), model.shape, weights, staging / graph)
+    path = shipped_centre(model)
+    centre = None if path is None else np.load(path, allow_pickle=False)
+    layers = PackedLayers(Graph(), weights)
+    write_graph(layers, model.shape, weights, staging / graph, centre=centre)
     return {"int8": (graph,)}
 
 
