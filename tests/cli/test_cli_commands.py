@@ -11,9 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from evidencedesk.cli.ingest import print_ingest_report
-from evidencedesk.cli.terminal import Terminal
-from evidencedesk.model import FailedSource, IngestReport
 from evidencedesk.settings import FILE_NAME, rows
 
 QUESTION = "How long do I have to return a new bike?"
@@ -209,87 +206,6 @@ def test_show_opens_the_source(
     assert desk("show", "returns:c0", "--open", "--json").error["code"] == "source_gone"
 
 
-def test_docs_list_shows_what_the_reader_may_see(ready: Callable) -> None:
-    assert [d["document_id"] for d in ready("docs", "list", "--json").json["documents"]] == [
-        "returns"
-    ]
-    everything = ready("docs", "list", "--administrator", "--status", "current", "--json").json
-    assert [d["document_id"] for d in everything["documents"]] == ["returns", "staff-refunds"]
-    assert "Large refunds" in ready("docs", "list", "--role", "staff").out
-
-
-def test_docs_show(ready: Callable) -> None:
-    shown = ready("docs", "show", "returns", "--json").json
-    assert (shown["version"], shown["owner"], shown["status"]) == ("3", "care", "current")
-    assert "text" not in shown
-    assert "roles        everyone" in ready("docs", "show", "returns").out
-
-
-def test_history_and_diff(desk: Callable, library: Path) -> None:
-    assert desk("docs", "history", "returns", "--json").json == {"versions": []}
-    assert "Nothing changed" in desk("docs", "diff", "returns").err
-    file = library / "returns.md"
-    file.write_text(file.read_text().replace("30 days", "60 days"))
-    assert desk("ingest", library, "--json").json["changed"] == ["returns"]
-    assert len(desk("docs", "history", "returns", "--json").json["versions"]) == 1
-    diff = desk("docs", "diff", "returns").out
-    assert "-You can return a new bike within 30 days" in diff
-    assert "+You can return a new bike within 60 days" in diff
-    assert "30 days" in desk("docs", "diff", "returns", "--json").json["diff"]
-    assert desk("docs", "diff", "staff-refunds", "--json").error["code"] == "not_found"
-
-
-def test_docs_remove(ready: Callable) -> None:
-    assert ready("docs", "remove", "returns", "--json").json == {"removed": "returns"}
-    assert ready("ask", QUESTION, "--json").json["reason"] == "no_evidence"
-    assert ready("docs", "remove", "returns", "--json").error["code"] == "not_found"
-
-
-def test_docs_status_takes_effect_at_once(ready: Callable) -> None:
-    assert ready("docs", "status", "returns", "draft").out == "returns is draft.\n"
-    assert ready("ask", QUESTION, "--json").json["reason"] == "no_evidence"
-    assert ready("ask", QUESTION, "--status", "draft", "--json").json["reason"] == "ok"
-
-
-def test_log_and_its_filters(desk: Callable, library: Path) -> None:
-    (library / "broken.md").write_text("---\ntitle: [\n---\ntext\n")
-    desk("ingest", library)
-    entries = desk("log", "--json").json["entries"]
-    assert {entry["outcome"] for entry in entries} >= {"added", "failed"}
-    failed = desk("log", "--outcome", "failed", "--json").json["entries"]
-    assert [entry["source"] for entry in failed] == ["broken.md"]
-    assert failed[0]["code"] != ""
-    assert len(desk("log", "--limit", "2", "--json").json["entries"]) == 2
-    assert desk("log", "--since", "2999-01-01", "--json").json["entries"] == []
-    assert {e["source"] for e in desk("log", "--source", "staff", "--json").json["entries"]} == {
-        "staff.md"
-    }
-    assert "broken.md" in desk("log").out
-    assert desk("log", "--since", "yesterday", "--json").error["code"] == "bad_time"
-
-
-def test_reindex_rollback_discard(ready: Callable) -> None:
-    unsure = ready("reindex", "--chunking", "sentence", "--json")
-    assert (unsure.code, unsure.error["code"]) == (2, "reindex_unconfirmed")
-    model = ("--model", "none")
-    built = ready(
-        "reindex", *model, "--chunking", "sentence", "--option", "max_chars=200", "--yes", "--json"
-    )
-    assert built.code == 0
-    assert built.json["chunking"] == {
-        "strategy": "sentence",
-        "max_chars": 200,
-        "overlap_sentences": 0,
-    }
-    assert built.json["documents"] == 3
-    assert ready("ask", QUESTION, "--json").json["reason"] == "ok"
-    assert ready("reindex", "--rollback", "--json").json["chunking"]["strategy"] == "structure"
-    assert ready("reindex", "--discard", "--json").json == {"discarded": True}
-    assert ready("reindex", "--rollback", "--json").error["code"] == "no_rollback"
-    assert ready("reindex", "--rollback", "--discard").code == 2
-    assert ready("reindex", "--option", "x", "--yes", "--json").error["code"] == "bad_option"
-
-
 def test_doctor_lists_findings_and_exits_with_1_when_one_is_bad(ready: Callable) -> None:
     ran = ready("doctor", "--json")
     findings = ran.json["findings"]
@@ -395,73 +311,3 @@ def test_a_configured_administrator_does_not_carry_over_to_a_named_reader(
 def test_another_tenant_sees_nothing(ready: Callable) -> None:
     ran = ready("docs", "list", "--tenant", "other", "--administrator", "--json")
     assert ran.json["documents"] == []
-
-
-def test_chunks_compare_counts(ready: Callable) -> None:
-    facts = ("--fact", "within 30 days of delivery", "--fact", "nowhere to be found")
-    compared = ready("chunks", "compare", "policies", *facts, "--json").json
-    assert [each["strategy"] for each in compared["strategies"]] == [
-        "fixed",
-        "paragraph",
-        "sentence",
-        "structure",
-    ]
-    assert all(each["chunks"] == 5 for each in compared["strategies"])
-    assert all(each["whole_facts"] == [facts[1]] for each in compared["strategies"])
-    assert (compared["absent_facts"], compared["questions"]) == ([facts[3]], 0)
-    assert compared["strategies"][0]["mrr"] is None
-
-
-def test_chunks_compare_with_options_and_a_broken_fact(ready: Callable) -> None:
-    ran = ready(
-        "chunks", "compare", "policies", "--strategy", "fixed:size=20,overlap=0",
-        "--strategy", "structure", "--fact", "within 30 days of delivery",
-    )  # fmt: skip
-    assert ran.out.split("\n")[1].startswith("fixed (overlap 0, size 20)")
-    assert "fixed (overlap 0, size 20) breaks: within 30 days of delivery" in ran.err
-    assert "only labelled questions can tell" in ran.err
-    unknown = ready("chunks", "compare", "policies", "--strategy", "magic", "--json")
-    assert (unknown.code, unknown.error["code"]) == (2, "unknown_strategy")
-    wrong = ready("chunks", "compare", "policies", "--strategy", "fixed:size", "--json")
-    assert (wrong.code, wrong.error["code"]) == (2, "bad_option")
-
-
-def test_chunks_compare_with_questions_names_no_winner_that_they_cannot_support(
-    ready: Callable, tmp_path: Path
-) -> None:
-    (tmp_path / "golden.yaml").write_text(
-        "questions:\n"
-        "  - {question: 'How long to return a bike?', document: returns, quote: within 30 days}\n"
-        "  - {question: 'What needs approval?', document: staff-refunds}\n"
-        "  - {question: 'What is the weather?', abstain: no_evidence}\n"
-    )
-    arguments = ("chunks", "compare", "policies", "--questions", "golden.yaml")
-    compared = ready(*arguments, "--json").json
-    assert (compared["questions"], compared["leader"]) == (2, None)
-    for each in compared["strategies"]:
-        assert each["recall_at_5"]["value"] == 1.0
-        assert each["recall_at_5"]["low"] < 0.5
-    assert "No winner: 2 questions do not tell them apart" in ready(*arguments).out
-
-
-@pytest.mark.parametrize(
-    "text", ["[", "a: b", "- 1", "- {document: x}", "- {question: x, document: 1}"]
-)
-def test_questions_that_cannot_be_read(ready: Callable, tmp_path: Path, text: str) -> None:
-    (tmp_path / "golden.yaml").write_text(text)
-    ran = ready("chunks", "compare", "policies", "--questions", "golden.yaml", "--json")
-    assert (ran.code, ran.error["code"]) == (2, "bad_questions")
-
-
-def test_a_long_list_is_cut_and_problems_never_are(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    failed = tuple(FailedSource(f"f{n}", "damaged", "broken") for n in range(30))
-    report = IngestReport(added=tuple(f"d{n}" for n in range(30)), failed=failed, unchanged=2)
-    print_ingest_report(Terminal(), report)
-    lines = capsys.readouterr().out.split("\n")
-    assert "+ d19  added" in lines
-    assert "+ d20  added" not in lines
-    assert "  and 10 more added" in lines
-    assert [line for line in lines if line.startswith("! ")][-1] == "! f29  failed: damaged: broken"
-    assert lines[-2] == "30 added, 2 unchanged, 30 failed; 0 chunks in 0.0 s"
