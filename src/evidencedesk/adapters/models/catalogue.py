@@ -82,15 +82,15 @@ MINILM = KnownModel(
 )
 
 _E5_LANGUAGES = """
-af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl
-gu ha he hi hr hu hy id is it ja jv ka kk km kn ko ku ky la lo lt lv mg mk ml mn mr
-ms my ne nl no om or pa pl ps pt ro ru sa sd si sk sl so sq sr su sv sw ta te th tl
-tr ug uk ur uz vi xh yi zh
+af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fil fr fy ga gd
+gl gu ha he hi hr hu hy id is it ja jv ka kk km kn ko ku ky la lo lt lv mg mk ml mn
+mr ms my nb ne nl nn no om or pa pl ps pt ro ru sa sd si sk sl so sq sr su sv sw ta
+te th tl tr ug uk ur uz vi xh yi zh
 """
 
 E5 = KnownModel(
     name="e5",
-    title="multilingual-e5-small, four-bit weights: 93 languages, slower",
+    title="multilingual-e5-small, from weights in four bits: many languages, slower",
     licence="MIT",
     languages=tuple(_E5_LANGUAGES.split()),
     dimensions=384,
