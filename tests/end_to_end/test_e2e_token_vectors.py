@@ -75,3 +75,12 @@ def test_a_document_added_later_is_kept_with_its_tokens_in_both_generations(
         assert [one.message for one in desk.doctor() if one.check == "index" and not one.ok] == []
         (record,) = (one for one in desk.documents(principal=READER) if one.id == "late")
     assert (record.chunks, record.vectors) == (1, 1)
+
+
+def test_with_and_without_can_be_compared_without_touching_what_answers(index: Path):
+    with Desk.open(index, settings=KEEPING) as desk:
+        before = desk.generation()
+        with desk.trial(Settings()) as other:
+            assert other.generation().embedding.token_dimensions == 0
+            assert other.ask(QUESTION, principal=READER).claims
+        assert desk.generation() == before
