@@ -169,3 +169,13 @@ def test_sentences_that_do_not_answer_are_not_compared() -> None:
     found = retrieval(NEW, OLD)
     unrelated = RankedSentence("v9:c0", Span(0, 4), "None", 1.0)
     assert assemble(replace(found, sentences=(unrelated,))).conflicts == ()
+
+
+def test_words_that_a_stemmer_leaves_nothing_of_are_read_past() -> None:
+    """An Arabic word of nothing but elongation signs, as in lists and headings, stems to nothing."""
+    old, new = (
+        replace(chunk(f"مدة الإرجاع ـــ {days} يوما من تاريخ الشراء.", str(days)), lang="ar")
+        for days in (14, 30)
+    )
+    evidence = assemble(retrieval(old, new))
+    assert [one.chunk.id for one in evidence.sources] == [old.id, new.id]

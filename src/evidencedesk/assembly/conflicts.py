@@ -35,7 +35,7 @@ class _Statement:
     def words(self) -> frozenset[str]:
         """Its terms without numbers."""
         found = terms(self.text, self.source.chunk.lang)
-        return frozenset(term for term in found if not term[0].isdigit())
+        return frozenset(term for term in found if not term[:1].isdigit())
 
     @cached_property
     def values(self) -> Mapping[str, Mapping[str, str]]:
