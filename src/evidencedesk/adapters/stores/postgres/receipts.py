@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
+from psycopg.errors import SerializationFailure
+
 from evidencedesk.adapters.stores.postgres.connections import Connection, Pool, transaction
 from evidencedesk.adapters.stores.postgres.feedback_rows import (
     erase_notes_of,
@@ -22,6 +24,7 @@ from evidencedesk.adapters.stores.postgres.receipt_rows import (
     still_kept,
 )
 from evidencedesk.adapters.stores.shared.receipts import COLUMNS, decode_entries, decode_receipt
+from evidencedesk.errors import IndexUnavailableError
 from evidencedesk.model.feedback import Feedback
 from evidencedesk.model.receipt import AuditEntry, AuditEvent, Receipt, utc_text
 
@@ -77,6 +80,15 @@ class PostgresLedger:
         self, event: AuditEvent, receipt: Receipt | None = None, *, key: bytes = b""
     ) -> AuditEntry:
         """See ``protocols.Ledger.append``."""
+        try:
+            return self._append(event, receipt, key)
+        except IndexUnavailableError as error:
+            if not isinstance(error.__cause__, SerializationFailure):
+                raise
+            # Its documents were just put into another partition.
+            return self._append(event, receipt, key)
+
+    def _append(self, event: AuditEvent, receipt: Receipt | None, key: bytes) -> AuditEntry:
         with self._writing(event.tenant) as connection:
             entry = append_event(connection, event)
             if receipt is not None:

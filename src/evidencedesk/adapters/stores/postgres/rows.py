@@ -25,6 +25,16 @@ _CHANGE_CLASS = (
     "UPDATE vectors SET class = %(to)s FROM chunks "
     "WHERE chunks.slot = vectors.slot AND doc = %(doc)s",
 )
+_UPDATE_DOCUMENT = """
+UPDATE documents SET class = %(class)s, record = %(record)s, content_hash = %(hash)s,
+    text = %(text)s, anchors = %(anchors)s, boxes = %(boxes)s
+WHERE tenant = %(tenant)s AND id = %(id)s RETURNING doc
+"""
+_INSERT_DOCUMENT = """
+INSERT INTO documents (tenant, id, class, record, content_hash, text, anchors, boxes)
+VALUES (%(tenant)s, %(id)s, %(class)s, %(record)s, %(hash)s, %(text)s, %(anchors)s, %(boxes)s)
+RETURNING doc
+"""
 _DELETE_DOCUMENT = (
     "DELETE FROM history WHERE doc = %s",
     "DELETE FROM documents WHERE doc = %s",
@@ -47,27 +57,28 @@ def hold_document(connection: Connection, tenant: str, document_id: str) -> None
 
 
 def put_document(connection: Connection, document: Document, now: datetime) -> int:
-    """Insert or update the row of a document, its text moved to history if it differs; its number."""
+    """Insert or update the row of a document, its text moved to history if it differs; its number.
+
+    The document must be held.
+    """
     number = class_of(connection, rule_of(document))
     record = encode_record(record_of(document, now))
     _keep_history(connection, document)
-    row = connection.execute(
-        "INSERT INTO documents (tenant, id, class, record, content_hash, text, anchors, boxes) "
-        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s) "
-        "ON CONFLICT (tenant, id) DO UPDATE SET class = excluded.class, record = excluded.record, "
-        "content_hash = excluded.content_hash, text = excluded.text, anchors = excluded.anchors, "
-        "boxes = excluded.boxes RETURNING doc",
-        (
-            document.tenant,
-            document.id,
-            number,
-            record,
-            document.content_hash,
-            document.text.encode(),
-            encode_anchors(document),
-            encode_boxes(document),
-        ),
-    ).fetchone()
+    values = {
+        "tenant": document.tenant,
+        "id": document.id,
+        "class": number,
+        "record": record,
+        "hash": document.content_hash,
+        "text": document.text.encode(),
+        "anchors": encode_anchors(document),
+        "boxes": encode_boxes(document),
+    }
+    # The document is held, so nobody inserts it between the two.
+    row = (
+        connection.execute(_UPDATE_DOCUMENT, values).fetchone()
+        or connection.execute(_INSERT_DOCUMENT, values).fetchone()
+    )
     assert row is not None
     connection.execute(
         "UPDATE log SET class = %s WHERE tenant = %s AND document_id = %s "

@@ -51,6 +51,8 @@ SELECT slot, record, ordinal, location, context, chunks.text
 FROM placements JOIN documents USING (doc)
 JOIN chunks ON slot BETWEEN place << 20 AND (place << 20) + placements.chunks
 WHERE placements.doc = %(doc)s AND generation = %(generation)s
+    AND placements.class = ANY (%(classes)s::integer[])
+    AND documents.class = ANY (%(classes)s::integer[])
     AND ordinal = coalesce(%(ordinal)s::integer, ordinal)
     AND chunks.class = ANY (%(classes)s::integer[])
 ORDER BY ordinal
@@ -157,8 +159,9 @@ class PostgresSnapshot:
             "SELECT record, coalesce(chunks, 0), coalesce(vectors, 0) "
             "FROM documents LEFT JOIN placements "
             "ON placements.doc = documents.doc AND generation = %s "
+            "AND placements.class = ANY (%s::integer[]) "
             "WHERE tenant = %s AND documents.class = ANY (%s::integer[]) ORDER BY id",
-            (self._generation.id, self._access.tenant, self._classes),
+            (self._generation.id, self._classes, self._access.tenant, self._classes),
         ).fetchall()
         return (decode_record(*row) for row in rows)
 

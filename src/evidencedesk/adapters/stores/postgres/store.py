@@ -27,8 +27,10 @@ from evidencedesk.adapters.stores.postgres.generations import (
     read_generation,
     read_generations,
 )
+from evidencedesk.adapters.stores.postgres.homes import Placing, refuse_partitions
 from evidencedesk.adapters.stores.postgres.info import IndexInfo, read_info
 from evidencedesk.adapters.stores.postgres.outbox import PostgresOutbox
+from evidencedesk.adapters.stores.postgres.partitions import begin_snapshot
 from evidencedesk.adapters.stores.postgres.receipts import PostgresLedger
 from evidencedesk.adapters.stores.postgres.snapshot import PostgresSnapshot
 from evidencedesk.adapters.stores.postgres.writer import PostgresWriter
@@ -113,6 +115,7 @@ class PostgresStore:
             self._refuse_other_schema(connection)
             found = read_generation(connection, generation)
             classes = admitted(connection, access)
+            begin_snapshot(connection, classes[1])
             yield PostgresSnapshot(connection, found, access, *classes)
 
     @contextmanager
@@ -154,14 +157,22 @@ class PostgresStore:
         """Make an approximate index of the generation that answers; False if it has one.
 
         See ``approximate``: asked only by readers who see very much. Minutes for a million vectors.
+
+        Raises:
+            UsageError: ``partitioned``.
         """
         with self._pool.connection() as connection:
+            refuse_partitions(connection)
             return approximate.make_graph(connection, read_generation(connection, None))
 
     def drop_graph(self) -> bool:
         """Drop the approximate index of the generation that answers; False if it has none."""
         with self._pool.connection() as connection:
             return approximate.drop_graph(connection, read_generation(connection, None).id)
+
+    def placing(self) -> Placing:
+        """Where the index's rows lie: its partitions, and the tenants in them."""
+        return Placing(self._pool)
 
     def info(self) -> IndexInfo:
         """What the index records of itself, for its operator."""
