@@ -100,7 +100,8 @@ def _tokens(
         if key not in found
         for window in sentence_windows(text, tuple(sentences(text)))
     ]
-    encoded = embedder.stored_tokens([texts[key][span.start : span.end] for key, span in windows])
+    passages = [texts[key][span.start : span.end] for key, span in windows]
+    encoded = embedder.stored_tokens(passages) if passages else []
     parts: dict[str, list[tuple[int, TokenVectors]]] = {key: [] for key in texts.keys() - found}
     for (key, span), tokens in zip(windows, encoded, strict=True):
         parts[key].append((span.start, tokens))
