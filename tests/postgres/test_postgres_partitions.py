@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -21,10 +23,12 @@ from evidencedesk.adapters.stores.postgres.address import Address
 from evidencedesk.adapters.stores.postgres.partitions import CLASS_BITS
 from evidencedesk.errors import IndexUnavailableError, UsageError
 from evidencedesk.model import StoreQuery
+from evidencedesk.model.receipt import AuditEvent, Receipt
 from evidencedesk.testing.postgres_server import PostgresServer
 from evidencedesk.testing.store_case import AS_STAFF, STAFF, put, texts
 
 ASKING = 20
+MOMENT = datetime(2026, 1, 2, tzinfo=UTC)
 QUERY = StoreQuery((("bike",),), None, 50)
 
 
@@ -171,6 +175,34 @@ def moved_while_asked(store: PostgresStore, ways: list[str]) -> Counter[str]:
     return seen
 
 
+def kept_receipt(store: PostgresStore, tenant: str, document_id: str) -> Mapping[str, Any]:
+    """Content that is kept of an answer that cites the document."""
+    ledger = store.ledger()
+    key = ledger.subject_key(tenant, "amal", b"k" * 32)
+    record = {"pieces": {"quote:0": {"documents": [document_id], "commitment": ""}}}
+    receipt = Receipt(
+        tenant, "r1", "amal", MOMENT, "ok", record, {"quote:0": "bike"}, (document_id,)
+    )
+    ledger.append(AuditEvent(tenant, MOMENT, "ask"), receipt, key=key)
+    kept = ledger.receipt(tenant, "r1")
+    assert kept is not None
+    return kept.content
+
+
+def version(number: int) -> list[str]:
+    return [f"bike {number}", f"fee {number}"]
+
+
+def replaced_until_refused(store: PostgresStore, written: int) -> tuple[int, str]:
+    """The last version that was written, and the code of the error that ended it."""
+    while True:
+        try:
+            put_for(store, "acme", *version(written + 1))
+        except IndexUnavailableError as error:
+            return written, error.code
+        written += 1
+
+
 class TestOnOtherServers:
     def test_a_tenant_moves_between_servers_while_twenty_ask(self, far: PostgresStore) -> None:
         seen = moved_while_asked(far, ["north", "south", "", "south", "north"])
@@ -193,10 +225,29 @@ class TestOnOtherServers:
             assert refused.value.code == "index_unreachable"
             assert "south" in str(refused.value)
             assert texts(far, "a", reader_of("acme")) == ["bike of acme"]
+            assert kept_receipt(far, "acme", "a") == {"quote:0": "bike"}
         finally:
             lost.start()
         assert texts(far, "a", reader_of("bolt")) == ["bike of bolt"]
         assert far.check() == ()
+
+    def test_a_server_killed_while_its_documents_are_replaced_keeps_whole_ones(
+        self, far: PostgresStore, postgres_together: list[PostgresServer]
+    ) -> None:
+        put_for(far, "acme", *version(0))
+        far.placing().move("acme", "north")
+        killed, written = postgres_together[1], 0
+        for _ in range(3):
+            stop = threading.Timer(0.15, killed.kill)
+            stop.start()
+            written, code = replaced_until_refused(far, written)
+            stop.join()
+            killed.start()
+            assert code == "index_unreachable"
+            stored = texts(far, "a", reader_of("acme"))
+            assert stored in (version(written), version(written + 1))
+            written += stored == version(written + 1)
+            assert far.check() == ()
 
     def test_the_readers_login_there_changes_nothing_and_sees_its_partition_only(
         self, far: PostgresStore, tmp_path: Path

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from postgres_partitions import far_url_of, opened_far
 from postgres_stores import url_of
 from sample_corpora import (
     ADMIN_ROLE,
@@ -22,6 +23,7 @@ from sample_corpora import (
 
 from evidencedesk import Desk, Principal, Status
 from evidencedesk.testing.clock import SteppingClock
+from evidencedesk.testing.postgres_server import PostgresServer
 
 READERS = (STUDENT, ADMIN_ROLE, CUSTOMER, STAFF, OPERATOR, Principal(tenant="other"))
 DIFFERS = {"answer_id", "timing_ms"}
@@ -40,14 +42,23 @@ def asked() -> list[tuple[str, Principal]]:
     ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=["one server", "three servers"])
 def pair(
-    postgres_url: str, minilm_directory: Path, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    postgres_url: str,
+    postgres_together: list[PostgresServer],
+    minilm_directory: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Pair]:
     folder = tmp_path_factory.mktemp("same")
+    url = url_of(str(folder))
+    if request.param == "three servers":
+        url = far_url_of(str(folder))
+        Desk.open(url, clock=SteppingClock(), create=True).close()
+        opened_far(folder, clock=SteppingClock()).close()
     desks = tuple(
         Desk.open(where, clock=SteppingClock(), create=True)
-        for where in (folder / "same.desk", url_of(str(folder)))
+        for where in (folder / "same.desk", url)
     )
     for desk in desks:
         report = desk.ingest(SAMPLES / "kestrel", SAMPLES / "academy", roles=None)

@@ -124,6 +124,14 @@ def range_of(number: int) -> str:
     return f"FOR VALUES FROM ({number << CLASS_BITS}) TO ({(number + 1) << CLASS_BITS})"
 
 
+def bounds_of(number: int | None) -> tuple[int, int]:
+    """The least and the greatest class in the partition of a class; of all classes for None."""
+    if number is None:
+        return 0, (1 << 31) - 1
+    first = number >> CLASS_BITS << CLASS_BITS
+    return first, first + (1 << CLASS_BITS) - 1
+
+
 def read_partitions(connection: Connection) -> tuple[Partition, ...]:
     """All partitions, by number; none when the index has none."""
     if not is_partitioned(connection):

@@ -8,6 +8,7 @@ from typing import Any
 
 from evidencedesk.adapters.stores.postgres.connections import Connection
 from evidencedesk.adapters.stores.postgres.feedback_rows import blank_notes
+from evidencedesk.adapters.stores.postgres.partitions import bounds_of
 from evidencedesk.adapters.stores.shared.receipts import (
     entry_after,
     entry_values,
@@ -69,19 +70,25 @@ def append_event(connection: Connection, event: AuditEvent) -> AuditEntry:
     return entry
 
 
+_HELD_KEY = """
+SELECT (SELECT id FROM access_classes WHERE tenant = %(tenant)s LIMIT 1 FOR KEY SHARE)
+FROM subject_keys WHERE tenant = %(tenant)s AND key = %(key)s FOR SHARE
+"""
+"""A key, and one class of the tenant, which does not move to another partition while it is held."""
+
+
 def still_kept(connection: Connection, receipt: Receipt, key: bytes) -> dict[str, Any]:
     """The content, without what was erased since the answer was begun.
 
     What is found is held until the end of the transaction: whoever erases it meanwhile waits, and
     then blanks this receipt, too.
     """
-    known = connection.execute(
-        "SELECT FROM subject_keys WHERE tenant = %s AND key = %s FOR SHARE", (receipt.tenant, key)
-    ).fetchone()
+    known = connection.execute(_HELD_KEY, {"tenant": receipt.tenant, "key": key}).fetchone()
     content = dict(receipt.content) if known is not None else {}
     there = connection.execute(
-        "SELECT id FROM documents WHERE tenant = %s AND id = ANY (%s) ORDER BY id FOR KEY SHARE",
-        (receipt.tenant, list(receipt.documents)),
+        "SELECT id FROM documents WHERE tenant = %s AND id = ANY (%s) "
+        "AND class BETWEEN %s AND %s ORDER BY id FOR KEY SHARE",
+        (receipt.tenant, list(receipt.documents), *bounds_of(known[0] if known else None)),
     ).fetchall()
     for document_id in {*receipt.documents} - {name for (name,) in there}:
         content = without(document_id, receipt.record, content)
