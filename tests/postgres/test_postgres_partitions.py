@@ -231,12 +231,13 @@ class TestOnOtherServers:
         assert texts(far, "a", reader_of("bolt")) == ["bike of bolt"]
         assert far.check() == ()
 
-    def test_a_server_killed_while_its_documents_are_replaced_keeps_whole_ones(
-        self, far: PostgresStore, postgres_together: list[PostgresServer]
+    @pytest.mark.parametrize("which", [0, 1], ids=["that of the index", "that of the documents"])
+    def test_a_server_killed_while_documents_are_replaced_leaves_whole_ones(
+        self, far: PostgresStore, postgres_together: list[PostgresServer], which: int
     ) -> None:
         put_for(far, "acme", *version(0))
         far.placing().move("acme", "north")
-        killed, written = postgres_together[1], 0
+        killed, written = postgres_together[which], 0
         for _ in range(3):
             stop = threading.Timer(0.15, killed.kill)
             stop.start()

