@@ -24,13 +24,14 @@ def pack_boxes(boxes: Boxes) -> bytes:
     count = len(boxes)
     if not count:
         return b""
-    there = np.flatnonzero(~np.isnan(boxes[:, 0]))
-    whole = np.rint(boxes[there].T * np.float32(_STEPS))
+    whole = np.rint(boxes.T * np.float32(_STEPS), order="C")
+    there = np.flatnonzero(~np.isnan(whole[0]))
+    whole = np.take(whole, there, axis=1) if len(there) < count else whole
     whole = np.clip(whole, -_FARTHEST, _FARTHEST, out=whole).astype(np.int32)
-    steps = np.empty_like(whole)
-    steps[:2] = whole[:2]
+    steps = whole.copy()
     steps[:2, 1:] -= whole[:2, :-1]
-    np.maximum(whole[2:] - whole[:2], 1, out=steps[2:])
+    steps[2:] -= whole[:2]
+    np.maximum(steps[2:], 1, out=steps[2:])
     width = 4 if steps.size and max(steps.max(), -steps.min()) >= 1 << 15 else 2
     columns = np.zeros((4, count), dtype=f"<i{width}")
     columns[:, there] = steps

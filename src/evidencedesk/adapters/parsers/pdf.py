@@ -8,6 +8,7 @@ Images are never decoded.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -35,6 +36,7 @@ from evidencedesk.model.boxes import Boxes, pack_boxes
 
 _MOST_PAGES = 20_000
 _MOST_BOOKMARKS = 5_000
+_OPEN_PAGES = 4
 _NO_TITLE = re.compile(
     r"untitled.*|\(?anonymous\)?|microsoft word - .*|.*\.(?:docx?|tex|dvi|indd|pdf|odt|rtf|html?)|\W*",
     re.IGNORECASE,
@@ -70,7 +72,7 @@ class PdfParser:
                 hint="Split the file.",
             )
         reader = CharacterReader()
-        pages = [self._load(document, index, reader) for index in range(count)]
+        pages = list(self._pages(document, count, reader))
         if not any(page.lines for page in pages if page):
             raise _no_text(pages, file_name)
         writer = _Writer(_paragraphs(pages, list(_outline(document))))
@@ -88,17 +90,28 @@ class PdfParser:
             partial=any(page is None or not page.lines for page in pages),
         )
 
-    def _load(
-        self, document: pdfium.PdfDocument, index: int, reader: CharacterReader
-    ) -> PageLines | None:
-        """The lines of a page, None when it cannot be loaded."""
-        page = raw.FPDF_LoadPage(document, index)
-        if not page:
-            return None
+    def _pages(
+        self, document: pdfium.PdfDocument, count: int, reader: CharacterReader
+    ) -> Iterator[PageLines | None]:
+        """The lines of each page, None for one that cannot be loaded.
+
+        The last few pages stay open: with the last page that uses it pdfium closes a font, and
+        loading it again for the next page costs more than reading that page.
+        """
+        opened: deque[raw.FPDF_PAGE] = deque()
         try:
-            return self._read_page(page, index + 1, reader)
+            for index in range(count):
+                page = raw.FPDF_LoadPage(document, index)
+                if not page:
+                    yield None
+                    continue
+                opened.append(page)
+                if len(opened) > _OPEN_PAGES:
+                    raw.FPDF_ClosePage(opened.popleft())
+                yield self._read_page(page, index + 1, reader)
         finally:
-            raw.FPDF_ClosePage(page)
+            for page in opened:
+                raw.FPDF_ClosePage(page)
 
     def _read_page(self, page: raw.FPDF_PAGE, number: int, reader: CharacterReader) -> PageLines:
         """The lines of a loaded page."""
@@ -247,9 +260,9 @@ def _placed(drawn: Boxes, spans: Sequence[tuple[int, int, int]]) -> Boxes:
         drawn: boxes of the page's characters as drawn.
         spans: place in the text, first character as drawn, and number of characters.
     """
-    places, firsts, counts = np.array(spans).T
-    ends = np.cumsum(counts)
-    steps = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
-    boxes = np.full((places[-1] + counts[-1] - places[0], 4), np.nan, dtype=np.float32)
-    boxes[steps + np.repeat(places - places[0], counts)] = drawn[steps + np.repeat(firsts, counts)]
+    begin = spans[0][0]
+    last, _, length = spans[-1]
+    boxes = np.full((last + length - begin, 4), np.nan, dtype=np.float32)
+    for place, first, count in spans:
+        boxes[place - begin : place - begin + count] = drawn[first : first + count]
     return boxes

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from ctypes import (
     PYFUNCTYPE,
     byref,
+    c_char,
     c_double,
     c_float,
     c_int,
@@ -41,7 +43,7 @@ _RECT = 4 * sizeof(c_float)
 _code_of = PYFUNCTYPE(c_uint, c_void_p, c_int)(
     cast(pdfium.FPDFText_GetUnicode, c_void_p).value or 0
 )
-_loose_box = PYFUNCTYPE(c_int)(cast(pdfium.FPDFText_GetLooseCharBox, c_void_p).value or 0)
+_loose_box = PYFUNCTYPE(None)(cast(pdfium.FPDFText_GetLooseCharBox, c_void_p).value or 0)
 _font_size = PYFUNCTYPE(c_double)(cast(pdfium.FPDFText_GetFontSize, c_void_p).value or 0)
 _matrix = PYFUNCTYPE(c_int)(cast(pdfium.FPDFText_GetMatrix, c_void_p).value or 0)
 for _undeclared in (_loose_box, _font_size, _matrix):
@@ -67,7 +69,7 @@ class CharacterReader:
         self._make_room(count)
         codes = self._codes(text_page, count)
         inked = np.flatnonzero(codes > 0x20)
-        page = c_void_p(cast(text_page, c_void_p).value)
+        page = byref(c_char.from_address(cast(text_page, c_void_p).value or 0))
         given = self._rects[: len(inked)]
         given[:] = np.nan
         deque(map(_loose_box, repeat(page), inked.tolist(), self._slots), maxlen=0)
@@ -79,12 +81,15 @@ class CharacterReader:
             rects[index] = _tight_rect(text_page, index)
         return codes, rects
 
-    def type_size(self, page: c_void_p, index: int) -> float:
-        """Size of the type as drawn: the font's size may be 1 and the matrix do the rest."""
-        scale = 1.0
-        if _matrix(page, index, self._turn_slot):
-            scale = math.hypot(self._turn.c, self._turn.d)
-        return round(float(_font_size(page, index)) * scale, 1)
+    def type_sizes(self, page: c_void_p, indices: Sequence[int]) -> list[float]:
+        """Sizes of the type as drawn: a font's size may be 1 and the matrix do the rest."""
+        handle = byref(c_char.from_address(page.value or 0))
+        turn, slot = self._turn, self._turn_slot
+        sizes = []
+        for index in indices:
+            scale = math.hypot(turn.c, turn.d) if _matrix(handle, index, slot) else 1.0
+            sizes.append(round(_font_size(handle, index) * scale, 1))
+        return sizes
 
     def _make_room(self, count: int) -> None:
         if count <= len(self._slots) and len(self._units) > count:

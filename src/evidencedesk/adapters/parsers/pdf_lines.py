@@ -156,17 +156,17 @@ def _add_pieces(drawn: _Page, reader: CharacterReader, text_page: c_void_p) -> N
     soft = np.concatenate([[False], wide[cuts]])
     corners = _rectangles(boxes, starts, last + 1)
     sources = drawn.sources[starts].tolist()
+    sizes = reader.type_sizes(text_page, sources)
     rows = zip(
         starts.tolist(),
         (last + 1).tolist(),
         corners,
         soft.tolist(),
         broken[last].tolist(),
-        sources,
+        sizes,
         strict=True,
     )
-    for start, stop, (x0, y0, x1, y1), is_soft, is_broken, source in rows:
-        size = reader.type_size(text_page, source)
+    for start, stop, (x0, y0, x1, y1), is_soft, is_broken, size in rows:
         is_broken = is_broken or drawn.text[stop - 1] in _HYPHENS  # noqa: PLW2901 - completed here
         drawn.pieces.append(Piece(start, stop, x0, y0, x1, y1, size, is_broken, is_soft))
 

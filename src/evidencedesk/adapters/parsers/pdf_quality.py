@@ -20,6 +20,8 @@ _SHORTEST = 3.2
 
 def suspicions(text: str) -> Iterator[str]:
     """Warnings in words for a person; none for text that looks well."""
+    if not _LETTERS.search(text):
+        return
     tokens = _TOKEN.findall(text[:200_000])
     if len(tokens) < _FEWEST:
         return
