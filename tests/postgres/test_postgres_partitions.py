@@ -18,8 +18,9 @@ from postgres_partitions import open_far, open_partitioned, together_urls
 from postgres_stores import open_postgres, url_of
 
 from evidencedesk.access import AccessFilter
-from evidencedesk.adapters.stores.postgres import PostgresStore
+from evidencedesk.adapters.stores.postgres import PostgresStore, partitions, schema
 from evidencedesk.adapters.stores.postgres.address import Address
+from evidencedesk.adapters.stores.postgres.connections import Limits, Pool, transaction
 from evidencedesk.adapters.stores.postgres.partitions import CLASS_BITS
 from evidencedesk.errors import IndexUnavailableError, UsageError
 from evidencedesk.model import StoreQuery
@@ -80,6 +81,22 @@ class TestOnOneServer:
         with closing(open_postgres(str(tmp_path / "s"))) as store:
             assert "PARTITION BY RANGE (class)" in store.placing().plan(2, run=False)
             assert store.placing().partitions() == ()
+
+    def test_an_older_index_in_partitions_is_brought_up_to_date(self, tmp_path: Path) -> None:
+        address = Address.parse(url_of(str(tmp_path / "s")))
+        pool = Pool(address, Limits())
+        pool.open()
+        with pool.connection() as connection, transaction(connection):
+            schema.migrate(connection, address, schema.MIGRATIONS[:-1])
+            for statement in partitions.plan(2):
+                connection.execute(statement.encode())
+        pool.close()
+        with closing(open_partitioned(str(tmp_path / "s"))) as store:
+            assert store.info().schema_version == schema.VERSION
+            put_for(store, "acme", "bike")
+            assert texts(store, "a", reader_of("acme")) == ["bike"]
+            assert len(homes(store)) == 3
+            assert store.check() == ()
 
     def test_a_reader_asks_one_partition(self, tmp_path: Path) -> None:
         with closing(open_partitioned(str(tmp_path / "s"))) as store:
