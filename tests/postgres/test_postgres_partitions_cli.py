@@ -48,6 +48,12 @@ def test_an_index_is_spread_over_servers_by_commands(
     assert command("db", "move", "nobody", code=2)["error"]["code"] == "unknown_tenant"
     command("ingest", "hours.md", "--role", "everyone", "--role", "staff")
     assert command("verify-index") == {"problems": []}
+    command("export", "moved.edx")
+    folder = str(tmp_path / "moved.desk")
+    assert command_line(["import", "moved.edx", "--index", folder]) == 0
+    capsys.readouterr()
+    assert command_line([*asked, "--index", folder, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["text"] == before["text"]
 
 
 def test_a_folder_has_no_partitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
