@@ -140,13 +140,21 @@ def _element_text(tree: lxml.etree._Element, path: str) -> str:
 
 def at_paragraph(data: bytes, location: Location) -> str:
     """Body paragraph by number, or every row of every table by row number, by python-docx."""
-    document = docx.Document(io.BytesIO(data))
+    paragraphs, tables = _word_texts(data)
     if location.row:
-        rows = [t.rows[location.row - 1] for t in document.tables if location.row <= len(t.rows)]
-        return "\n".join(" ".join(cell.text for cell in row.cells) for row in rows)
-    paragraphs = document.paragraphs
+        return "\n".join(rows[location.row - 1] for rows in tables if location.row <= len(rows))
     number = location.paragraph or 0
-    return paragraphs[number - 1].text if 0 < number <= len(paragraphs) else ""
+    return paragraphs[number - 1] if 0 < number <= len(paragraphs) else ""
+
+
+@lru_cache(maxsize=2)
+def _word_texts(data: bytes) -> tuple[list[str], list[list[str]]]:
+    """Paragraphs of the body, and the rows of each table."""
+    document = docx.Document(io.BytesIO(data))
+    tables = [
+        [" ".join(cell.text for cell in row.cells) for row in t.rows] for t in document.tables
+    ]
+    return [paragraph.text for paragraph in document.paragraphs], tables
 
 
 @lru_cache(maxsize=2)

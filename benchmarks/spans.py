@@ -3,7 +3,7 @@
 Run ``python -m benchmarks.spans FOLDER [--spans 200] [name ...]``: each file under FOLDER is read by
 the product; of each document 200 spans are drawn; each is located, and the place is read again from
 the original bytes by another library (``benchmarks/span_readers.py``). A row says how many of them
-hold, and shows one that does not.
+hold, and shows one that does not; each format's row is followed by why (``benchmarks/span_causes.py``).
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import argparse
 import random
 import warnings
 import zipfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.span_causes import cause_of
 from benchmarks.span_readers import READERS, letters, stands_there
 from evidencedesk.errors import SourceError
 from evidencedesk.ingestion.load import SourceFile, discover
@@ -48,8 +49,10 @@ def spans(document: Document, count: int) -> Iterator[Span]:
             yield Span(start, end)
 
 
-def check(document: Document, data: bytes, count: int) -> tuple[int, int, str]:
-    """How many spans were drawn and hold, and one that does not."""
+def check(
+    document: Document, data: bytes, count: int, causes: Counter[str]
+) -> tuple[int, int, str]:
+    """How many spans were drawn and hold, and one that does not; ``causes`` counts why."""
     locator, reader = Locator(document), READERS[document.media_type]
     drawn = held = 0
     problem = ""
@@ -60,7 +63,9 @@ def check(document: Document, data: bytes, count: int) -> tuple[int, int, str]:
         there = reader(data, location)
         if stands_there(words, there):
             held += 1
-        elif not problem:
+            continue
+        causes[cause_of(document.media_type, data, words, there)] += 1
+        if not problem:
             problem = f"{location.label}: {words!r} is not in {there[:80]!r}"
     return drawn, held, problem
 
@@ -92,15 +97,16 @@ def main() -> None:
     options = arguments.parse_args()
     warnings.filterwarnings("ignore", module="html5lib")
     totals: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    causes: dict[str, Counter[str]] = defaultdict(Counter)
     with parser_pool(Settings()) as pool:
         how = reading(Settings(), pool, SteppingClock(), DeclaredMetadata(), "default")
         for document, data in documents(options.folder, how, options.names):
+            kind = document.media_type.rpartition(".")[2].rpartition("/")[2]
             try:
-                drawn, held, problem = check(document, data, options.spans)
+                drawn, held, problem = check(document, data, options.spans, causes[kind])
             except (KeyError, ValueError, OSError, AttributeError, IndexError, zipfile.BadZipFile) as error:  # fmt: skip
                 print(f"  not read by the other library: {document.source} ({error!r:.90})")
                 continue
-            kind = document.media_type.rpartition(".")[2].rpartition("/")[2]
             total = totals[kind]
             total[0] += 1
             total[1] += drawn == held
@@ -110,6 +116,8 @@ def main() -> None:
                 print(f"  {held}/{drawn} {document.source}: {problem}", flush=True)
     for kind, (files, whole, drawn, held) in sorted(totals.items()):
         print(f"{kind}: {whole} of {files} files whole; {held} of {drawn} spans hold")
+        for cause, number in causes[kind].most_common():
+            print(f"    {number} not found: {cause}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import random
+import zipfile
 from contextlib import suppress
 from dataclasses import replace
 
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from evidencedesk.adapters.parsers.mail import MailParser
 from evidencedesk.adapters.parsers.markdown import MarkdownParser
+from evidencedesk.adapters.parsers.package import Package
 from evidencedesk.errors import MetadataError, ParseError
 
 
@@ -48,3 +51,14 @@ def test_mutated_messages_give_text_or_a_reason(seed: int) -> None:
 
 def test_there_are_seeds() -> None:
     assert seeds([SAMPLES], ["md"])
+
+
+def test_a_package_of_a_later_zip_version_is_damaged_not_a_crash() -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as package:
+        package.writestr("a", b"")
+    data = bytearray(made.getvalue())
+    data[data.index(b"PK\x01\x02") + 6] = 148  # version needed to extract, in the directory
+    with pytest.raises(ParseError) as caught:
+        Package(bytes(data), "a.docx", "DOCX")
+    assert caught.value.code == "damaged"

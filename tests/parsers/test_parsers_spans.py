@@ -8,6 +8,7 @@ import io
 import json
 import random
 import zipfile
+from collections import Counter
 from dataclasses import replace
 
 import openpyxl
@@ -147,7 +148,7 @@ CASES: list[tuple[Parser, bytes]] = [
 def test_200_spans_stand_where_they_are_said_to(parser: Parser, data: bytes) -> None:
     parsed = parser.parse(data, "a")
     document = replace(document_of(parsed), media_type=parsed.media_type)
-    drawn, held, problem = check(document, data, 200)
+    drawn, held, problem = check(document, data, 200, Counter())
     assert drawn == 200
     assert held == drawn, problem
 
@@ -161,7 +162,7 @@ def test_spans_of_members_stand_in_the_members() -> None:
         original = archive.read(member.name)
     parsed = CsvParser().parse(member.data, member.name)
     document = replace(document_of(parsed), media_type=parsed.media_type)
-    drawn, held, problem = check(document, original, 200)
+    drawn, held, problem = check(document, original, 200, Counter())
     assert (drawn, held) == (200, 200), problem
 
 

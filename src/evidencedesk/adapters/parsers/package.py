@@ -46,7 +46,7 @@ class Package:
             raise self._ole_error(data)
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
-        except (zipfile.BadZipFile, ValueError, OverflowError) as error:
+        except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError) as error:
             raise self.damaged(str(error)) from None
         entries = self._zip.infolist()
         if len(entries) > _MOST_ENTRIES:
