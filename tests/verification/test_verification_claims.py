@@ -36,6 +36,15 @@ def test_the_same_said_otherwise_is_not_contradicted(claim: str, quote: str, lan
     assert finding.band is not Band.CONTRADICTED, finding.failure
 
 
+@pytest.mark.parametrize("claim", ["1", "1.", " (1) ", "\u09e7"])
+def test_a_pronoun_bears_no_figure_out(claim: str) -> None:
+    pronoun = Passage("You can order without one, but the sizes are not stored.", lang="en")
+    finding = check_claim(claim, [pronoun])
+    assert finding.band is Band.CONTRADICTED
+    figure = Passage("Orders in one parcel: 1, in winter 12.", lang="en")
+    assert check_claim(claim, [figure]).band is not Band.CONTRADICTED
+
+
 @pytest.mark.parametrize(("claim", "quote", "lang"), CONTRADICTED)
 def test_one_thing_changed_is_contradicted(claim: str, quote: str, lang: str) -> None:
     assert check_claim(claim, [Passage(quote, lang=lang)]).band is Band.CONTRADICTED
