@@ -194,6 +194,8 @@ def _bears_out(claimed: Quantity, one: Quantity, present: Present, *, signless: 
         return False
     if claimed.kind is Kind.ORDINAL:
         return not one.units and bool(claimed.values & one.values)
+    if one.weak and not one.units and not one.noun:
+        return False  # nothing is counted: the pronoun of "without one"
     return _values_agree(claimed, one, present, signless=signless)
 
 

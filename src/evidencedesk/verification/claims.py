@@ -17,7 +17,6 @@ from functools import cached_property
 from evidencedesk.model import Reason
 from evidencedesk.text.folding import fold_text
 from evidencedesk.text.numbers import quantities
-from evidencedesk.text.numerals import plain_spelling
 from evidencedesk.text.quantity import Quantities
 from evidencedesk.text.scripts import script_shares
 from evidencedesk.verification.amounts import Present, missing_amounts
@@ -35,7 +34,6 @@ NEARLY_ALL = 0.9
 
 _FEWEST_WORDS = 3
 _NAME_WORD = re.compile(r"\w+")
-_FIGURE_ONE = re.compile(r"(?<![\w.,])1(?![\w]|[.,]\d)")
 
 
 class Band(StrEnum):
@@ -171,18 +169,7 @@ def _outcome(claim: _Claim, rule: tuple[str, Reason, _Rule]) -> RuleOutcome:
 
 def _numbers(claim: _Claim) -> str | None:
     missing = missing_amounts(claim.quantities, Present(claim.passages))
-    if not missing and _is_bare_one(claim.text) and not _writes_one(claim):
-        missing = [claim.text.strip()]
     return f"not in the quotes: {', '.join(missing)}" if missing else None
-
-
-def _is_bare_one(text: str) -> bool:
-    """Whether it is the figure 1 alone: no word beside it tells it from the pronoun of a quote."""
-    return plain_spelling(text).strip(" .,;:()") == "1"
-
-
-def _writes_one(claim: _Claim) -> bool:
-    return any(_FIGURE_ONE.search(plain_spelling(passage.quote)) for passage in claim.passages)
 
 
 def _values(claim: _Claim) -> str | None:
