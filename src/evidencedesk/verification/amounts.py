@@ -194,9 +194,12 @@ def _bears_out(claimed: Quantity, one: Quantity, present: Present, *, signless: 
         return False
     if claimed.kind is Kind.ORDINAL:
         return not one.units and bool(claimed.values & one.values)
-    if one.weak and not one.units and not one.noun:
-        return False  # nothing is counted: the pronoun of "without one"
-    return _values_agree(claimed, one, present, signless=signless)
+    return not _is_pronoun(one) and _values_agree(claimed, one, present, signless=signless)
+
+
+def _is_pronoun(one: Quantity) -> bool:
+    """Whether a number word counts nothing, as in ``without one``."""
+    return one.weak and not one.units and not one.noun
 
 
 def _dates_agree(claimed: Quantity, one: Quantity, present: Present) -> bool:
