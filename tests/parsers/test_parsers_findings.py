@@ -12,10 +12,13 @@ import pytest
 from benchmarks.fuzz import SAMPLES, mutated, problem_of, seeds
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
+from evidencedesk.adapters.parsers.decoding import decode
+from evidencedesk.adapters.parsers.delimited import CsvParser
 from evidencedesk.adapters.parsers.mail import MailParser
 from evidencedesk.adapters.parsers.markdown import MarkdownParser
-from evidencedesk.adapters.parsers.package import Package
+from evidencedesk.adapters.parsers.package import Package, local_name
 from evidencedesk.errors import MetadataError, ParseError
 
 
@@ -62,3 +65,32 @@ def test_a_package_of_a_later_zip_version_is_damaged_not_a_crash() -> None:
     with pytest.raises(ParseError) as caught:
         Package(bytes(data), "a.docx", "DOCX")
     assert caught.value.code == "damaged"
+
+
+@pytest.mark.parametrize("encoded", [True, False])
+def test_an_encoding_whose_name_holds_a_zero_byte_is_unknown(*, encoded: bool) -> None:
+    transfer = "Content-Transfer-Encoding: base64\n" if encoded else ""
+    body = "VGhlIGJvZHkgaXMgdGhlcmUu" if encoded else "The body is there. \u00e9"
+    head = f'From: a@example.org\nContent-Type: text/plain; charset="u\0tf"\n{transfer}'
+    parsed = MailParser().parse(f"{head}\n{body}\n".encode("latin-1"), "a.eml")
+    assert "The body is there." in parsed.text
+
+
+def test_an_encoding_with_a_zero_byte_is_unknown_wherever_it_is_declared() -> None:
+    assert decode("Fee: 30 \u20ac".encode(), "a.txt", declared=["u\0tf"]).text == "Fee: 30 \u20ac"
+
+
+@pytest.mark.parametrize("local", ["t", "main}t"])
+def test_a_namespace_may_hold_any_text(local: str) -> None:
+    lenient = etree.XMLParser(recover=True)
+    element = etree.fromstring(f'<a:t xmlns:a="x{local.removesuffix("t")}"/>'.encode(), lenient)
+    assert local_name(element) == "t"
+
+
+@pytest.mark.parametrize("row", [b'"\n"\n', b'"\n",\n', b'" \n\n "\n'])
+def test_a_row_of_nothing_but_line_ends_is_blank_and_counts_its_lines(row: bytes) -> None:
+    before, after = b"name,fee\nhelmet,30\n", b"lamp,12\n"
+    parsed = CsvParser().parse(before + row + after, "a.csv")
+    assert problem_of(parsed) == ""
+    lines = parsed.text[: parsed.text.index("lamp")].count("\n")
+    assert lines == (before + row).count(b"\n")

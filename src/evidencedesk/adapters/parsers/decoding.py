@@ -68,7 +68,7 @@ def decode(data: bytes, file_name: str, *, declared: Iterable[str] = ()) -> Deco
 def _strictly(data: bytes, encoding: str) -> str | None:
     try:
         return data.decode(codecs.lookup(encoding).name)
-    except (LookupError, UnicodeDecodeError):
+    except (LookupError, ValueError):  # a name with a zero byte is a ValueError
         return None
 
 
@@ -125,7 +125,7 @@ def _mostly_noise(text: str) -> bool:
 def _known(encoding: str) -> bool:
     try:
         codecs.lookup(encoding)
-    except LookupError:
+    except (LookupError, ValueError):
         return False
     return True
 

@@ -130,6 +130,9 @@ class _Writer:
 
     def _add_row(self, cells: tuple[str, ...]) -> None:
         text = " | ".join(_LINE_END.sub("\n", cell) for cell in cells)
+        if not text.strip():
+            self._append(text)
+            return
         is_header = self._row == 1 and looks_like_names(cells)
         kind = BlockKind.TABLE_HEADER if is_header else BlockKind.TABLE_ROW
         lead = len(text) - len(text.lstrip())

@@ -96,7 +96,7 @@ def _date(message: Message) -> datetime | None:
 def _text_of(data: bytes, charset: str | None) -> str:
     try:
         return data.decode(codecs.lookup(charset or "utf-8").name)
-    except (LookupError, UnicodeDecodeError, ValueError):
+    except (LookupError, ValueError):
         pass
     try:
         return decode(data, "header").text
@@ -107,7 +107,7 @@ def _text_of(data: bytes, charset: str | None) -> str:
 def _leaves(message: Message, depth: int) -> Iterator[tuple[Message, bool]]:
     """The parts that hold content; of alternatives only the plainest is to be kept."""
     kind = message.get_content_type()
-    payload = message.get_payload()
+    payload = message.get_payload() if message.is_multipart() else None
     if kind == "message/rfc822" or not isinstance(payload, list) or depth >= _DEEPEST:
         yield message, True
         return

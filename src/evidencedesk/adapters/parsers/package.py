@@ -26,6 +26,11 @@ _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
 
+def local_name(element: etree._Element) -> str:
+    """The element's name without its namespace, which may be any text: ``QName`` refuses some."""
+    return str(element.tag).rpartition("}")[2]
+
+
 class Package:
     """The parts of one package; nothing is ever written to disk or fetched."""
 

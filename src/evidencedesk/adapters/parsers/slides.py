@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from evidencedesk.adapters.parsers.blocks import BlockWriter
-from evidencedesk.adapters.parsers.package import Package
+from evidencedesk.adapters.parsers.package import Package, local_name
 from evidencedesk.adapters.parsers.tables import looks_like_names
 from evidencedesk.errors import ParseError
 from evidencedesk.model import BlockKind, ParsedDocument
@@ -66,7 +66,7 @@ class _Reader:
 
     def read(self) -> None:
         presentation = self._package.xml(self._main)
-        if presentation is None or etree.QName(presentation).localname != "presentation":
+        if presentation is None or local_name(presentation) != "presentation":
             raise self._package.damaged(f"{self._main} is no presentation")
         relations = self._package.relations(self._main)
         for number, entry in enumerate(presentation.iterfind("{*}sldIdLst/{*}sldId"), start=1):
@@ -198,7 +198,7 @@ class _Reader:
 def _shapes(parent: etree._Element, depth: int) -> Iterator[etree._Element]:
     """Shapes and graphic frames in the file's order, those of groups too."""
     for element in parent.iterchildren(etree.Element):
-        name = etree.QName(element).localname
+        name = local_name(element)
         if name in {"sp", "graphicFrame", "cxnSp"}:
             yield element
         elif name == "AlternateContent":
@@ -219,7 +219,7 @@ def _lines(shape: etree._Element) -> Iterator[tuple[str, int | None]]:
     for paragraph in shape.iter("{*}p"):
         pieces = []
         for element in paragraph.iter("{*}t", "{*}br", "{*}tab"):
-            name = etree.QName(element).localname
+            name = local_name(element)
             pieces.append((element.text or "") if name == "t" else "\n" if name == "br" else "\t")
         text = _LINE_ENDS.sub("\n", "".join(pieces)).strip()
         if text:
@@ -232,7 +232,7 @@ def _depth(paragraph: etree._Element) -> int | None:
         return None
     level = properties.get("lvl", "0")
     bulleted = any(
-        etree.QName(mark).localname in {"buChar", "buAutoNum", "buBlip"}
+        local_name(mark) in {"buChar", "buAutoNum", "buBlip"}
         for mark in properties.iterchildren(etree.Element)
     )
     depth = int(level) if level in {*"012345678"} else 0

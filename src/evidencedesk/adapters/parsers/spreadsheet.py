@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from evidencedesk.adapters.parsers.blocks import BlockWriter
-from evidencedesk.adapters.parsers.package import Package
+from evidencedesk.adapters.parsers.package import Package, local_name
 from evidencedesk.adapters.parsers.spreadsheet_numbers import NumberFormats
 from evidencedesk.adapters.parsers.tables import HeaderRows, as_context
 from evidencedesk.errors import ParseError
@@ -92,7 +92,7 @@ class _Reader:
         self._characters = 0
         self._main = package.main_part("xl/workbook.xml")
         workbook = package.xml(self._main)
-        if workbook is None or etree.QName(workbook).localname != "workbook":
+        if workbook is None or local_name(workbook) != "workbook":
             raise package.damaged(f"{self._main} is no workbook")
         self._workbook = workbook
         self._relations = package.relations(self._main)
@@ -237,7 +237,7 @@ def _rich_text(item: etree._Element) -> str:
     """The text of a string with runs; the reading aids of East Asian text (``rPh``) left out."""
     pieces = []
     for child in item.iterchildren("{*}t", "{*}r"):
-        if etree.QName(child).localname == "t":
+        if local_name(child) == "t":
             pieces.append(child.text or "")
         else:
             pieces.extend(text.text or "" for text in child.iterchildren("{*}t"))
