@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import io
+import json
 import random
 import sys
 import time
@@ -32,6 +33,7 @@ from evidencedesk.wiring import parser_pool
 SAMPLES = Path(__file__).parents[1] / "samples"
 BAD_CODES = frozenset({"parser_crashed", "timeout", "memory"})
 _LARGEST = 200_000
+_HELD = 6
 _WORDS = (
     b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xc3\x28", b"\xed\xa0\x80", b"\r", b"\n\n", b"\x85",
     b"---\n", b"```", b"| a |\n|---|\n", b"&#x110000;", b"&amp;", b"<table>", b"</p>", b"<![CDATA[",
@@ -51,7 +53,34 @@ def seeds(folders: Sequence[Path], kinds: Sequence[str]) -> list[tuple[str, byte
                 continue
             if not kinds or path.suffix.lstrip(".") in kinds:
                 found.append((path.name, path.read_bytes()))
-    return found
+    return found + [
+        one for one in _gathered(found) if not kinds or Path(one[0]).suffix[1:] in kinds
+    ]
+
+
+def _gathered(files: Sequence[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """The kinds of file that hold others, which no corpus has: made of the smallest sample files."""
+    held = sorted(
+        (path for path in SAMPLES.rglob("*") if path.suffix in {".md", ".html", ".txt"}),
+        key=lambda path: (path.stat().st_size, path.name),
+    )[:_HELD]
+    there = {Path(name).suffix for name, _ in files}
+    texts = [path.read_text(encoding="utf-8") for path in held]
+    if ".jsonl" not in there:
+        rows = (json.dumps({"id": f"row-{at}", "text": text}) for at, text in enumerate(texts))
+        yield "gathered.jsonl", "\n".join(rows).encode()
+    if ".mbox" not in there:
+        letters = (
+            f"From a@example.org Mon Nov 30 10:00:00 2026\nSubject: {at}\n\n{text}\n"
+            for at, text in enumerate(texts)
+        )
+        yield "gathered.mbox", "\n".join(letters).encode()
+    if ".zip" not in there:
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in held:
+                archive.writestr(path.name, path.read_bytes())
+        yield "gathered.zip", made.getvalue()
 
 
 def _is_unfit(name: str) -> bool:
@@ -163,6 +192,8 @@ def main() -> int:
     arguments.add_argument("--keep", type=Path)
     options = arguments.parse_args()
     files = seeds([SAMPLES, *options.corpus], options.kinds)
+    if not files:
+        arguments.error(f"no file to begin with is of the kind {' or '.join(options.kinds)}")
     outcomes: Counter[tuple[str, str]] = Counter()
     found: Counter[str] = Counter()
     settings = Settings.model_validate({"ingestion": {"timeout_s": 30.0}})

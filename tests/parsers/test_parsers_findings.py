@@ -16,7 +16,7 @@ from lxml import etree
 
 from evidencedesk.adapters.parsers.decoding import decode
 from evidencedesk.adapters.parsers.delimited import CsvParser
-from evidencedesk.adapters.parsers.mail import MailParser
+from evidencedesk.adapters.parsers.mail import MailboxParser, MailParser
 from evidencedesk.adapters.parsers.markdown import MarkdownParser
 from evidencedesk.adapters.parsers.package import Package, local_name
 from evidencedesk.errors import MetadataError, ParseError
@@ -53,7 +53,8 @@ def test_mutated_messages_give_text_or_a_reason(seed: int) -> None:
 
 
 def test_there_are_seeds() -> None:
-    assert seeds([SAMPLES], ["md"])
+    for kind in ("md", "jsonl", "mbox", "zip"):
+        assert [name for name, _ in seeds([SAMPLES], [kind])], kind
 
 
 def test_a_package_of_a_later_zip_version_is_damaged_not_a_crash() -> None:
@@ -94,3 +95,10 @@ def test_a_row_of_nothing_but_line_ends_is_blank_and_counts_its_lines(row: bytes
     assert problem_of(parsed) == ""
     lines = parsed.text[: parsed.text.index("lamp")].count("\n")
     assert lines == (before + row).count(b"\n")
+
+
+def test_a_mailbox_in_which_no_message_begins_is_damaged_and_an_empty_one_is_empty() -> None:
+    with pytest.raises(ParseError) as caught:
+        MailboxParser().members(b"Fro\0 nobody\n", "a.mbox")
+    assert caught.value.code == "damaged"
+    assert MailboxParser().members(b" \n", "a.mbox").members == ()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from evidencedesk.adapters.parsers.blocks import BlockWriter
 from evidencedesk.adapters.parsers.html import HtmlParser
@@ -110,9 +111,16 @@ class MailboxParser:
         """The messages, named by their day and a hash, so that they keep their names when others go.
 
         Raises:
-            ParseError: ``refused`` when there are more than 50,000.
+            ParseError: ``refused`` when there are more than 50,000; ``damaged`` when there is none, but
+                something else.
         """
         starts = [match.start() for match in _MESSAGE.finditer(data)]
+        if not starts and data.strip():
+            raise ParseError(
+                f"{file_name}: no message begins in it.",
+                code="damaged",
+                hint="A message of a mailbox begins with a line `From `; export the mailbox again.",
+            )
         if len(starts) > _MOST_MESSAGES:
             raise ParseError(
                 f"{file_name}: refused, {len(starts)} messages, the limit is {_MOST_MESSAGES}.",
@@ -121,7 +129,7 @@ class MailboxParser:
             )
         found: dict[str, Member] = {}
         twice = 0
-        for start, end in zip(starts, [*starts[1:], len(data)], strict=True):
+        for start, end in pairwise([*starts, len(data)]):
             message = _ESCAPED_FROM.sub(
                 rb"\1", data[start:end].partition(b"\n")[2].rstrip() + b"\n"
             )
