@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import Cli, Ran
 
+from command_line import Cli, Ran
 from evidencedesk.cli.app import run
 
 RETURNS = """---

@@ -5,6 +5,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+
 from command_line import Cli
 
 GOLDEN = """corpus: shop

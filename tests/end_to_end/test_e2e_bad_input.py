@@ -22,6 +22,7 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 from sample_corpora import CUSTOMER, OPERATOR, RETURNS, copy_of
 
+import command_line
 from evidencedesk import Desk, Reason, Settings, Status
 from evidencedesk.errors import IndexDamagedError, IndexMismatchError
 from evidencedesk.testing.clock import SteppingClock
@@ -29,15 +30,8 @@ from evidencedesk.testing.clock import SteppingClock
 WITHOUT_MODEL = Settings.model_validate({"embedding": {"model": "none"}})
 
 
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
+class Ran(command_line.Ran):
+    """Of a process of its own, whose log lines may stand before the error."""
 
     @property
     def error(self) -> dict[str, str]:

@@ -192,32 +192,43 @@ def visible_history(
     ]
 
 
-def shown_with_and_without(
-    folder: Path,
-    embedder: MemoisedEmbedder | None,
-    history: Sequence[Step],
-    principal: Principal,
-    seen: frozenset[Status],
-    threshold: float,
-    opened: Callable[..., Store] = SQLiteStore.open,
-) -> tuple[str, str]:
-    """All that this reader is shown, and what he is shown where all that is not his never was."""
-    own = visible_history(history, principal, seen)
-    with (
-        indexed(folder / "all.desk", history, embedder, opened) as everything,
-        indexed(folder / "own.desk", own, embedder, opened) as visible,
-    ):
-        return (
-            everything_shown(everything, embedder, principal, seen, threshold),
-            everything_shown(visible, embedder, principal, seen, threshold),
-        )
+@dataclass(frozen=True)
+class Case:
+    """What happened to an index, and who looks at it."""
+
+    history: Sequence[Step]
+    principal: Principal
+    seen: frozenset[Status]
+    threshold: float
+
+    def shown(
+        self,
+        folders: pytest.TempPathFactory,
+        embedder: MemoisedEmbedder | None,
+        opened: Callable[..., Store] = SQLiteStore.open,
+    ) -> tuple[str, str]:
+        """All that this reader is shown, and what he is shown where all not his never was."""
+        folder = folders.mktemp("trace")
+        own = visible_history(self.history, self.principal, self.seen)
+        reader = (self.principal, self.seen, self.threshold)
+        with (
+            indexed(folder / "all.desk", self.history, embedder, opened) as everything,
+            indexed(folder / "own.desk", own, embedder, opened) as visible,
+        ):
+            return (
+                everything_shown(everything, embedder, *reader),
+                everything_shown(visible, embedder, *reader),
+            )
 
 
 cases = given(
-    history=st.lists(steps, min_size=1, max_size=12),
-    principal=principals,
-    seen=statuses,
-    threshold=st.sampled_from((0.0, 0.5)),
+    case=st.builds(
+        Case,
+        history=st.lists(steps, min_size=1, max_size=12),
+        principal=principals,
+        seen=statuses,
+        threshold=st.sampled_from((0.0, 0.5)),
+    )
 )
 
 STAFF_SECRET = Step(
@@ -228,36 +239,27 @@ STAFF_SECRET = Step(
 )
 PUBLIC = Step(1, SENTENCES[:4], "Returns", AccessRule(roles=frozenset({"student"})))
 
+SECRET_FOR_A_STUDENT = Case(
+    [STAFF_SECRET, PUBLIC], Principal(roles={"student"}), frozenset({Status.CURRENT}), 0.0
+)
+
 
 @cases
-@example([STAFF_SECRET, PUBLIC], Principal(roles={"student"}), frozenset({Status.CURRENT}), 0.0)
+@example(SECRET_FOR_A_STUDENT)
 @settings(max_examples=60)
 def test_nothing_shown_depends_on_what_may_not_be_seen(
-    memoised_minilm: MemoisedEmbedder,
-    tmp_path_factory: pytest.TempPathFactory,
-    history: list[Step],
-    principal: Principal,
-    seen: frozenset[Status],
-    threshold: float,
+    memoised_minilm: MemoisedEmbedder, tmp_path_factory: pytest.TempPathFactory, case: Case
 ) -> None:
-    folder = tmp_path_factory.mktemp("trace")
-    shown, without = shown_with_and_without(
-        folder, memoised_minilm, history, principal, seen, threshold
-    )
+    shown, without = case.shown(tmp_path_factory, memoised_minilm)
     assert shown == without
 
 
 @cases
 @settings(max_examples=60)
 def test_nothing_shown_by_keywords_depends_on_what_may_not_be_seen(
-    tmp_path_factory: pytest.TempPathFactory,
-    history: list[Step],
-    principal: Principal,
-    seen: frozenset[Status],
-    threshold: float,
+    tmp_path_factory: pytest.TempPathFactory, case: Case
 ) -> None:
-    folder = tmp_path_factory.mktemp("trace")
-    shown, without = shown_with_and_without(folder, None, history, principal, seen, threshold)
+    shown, without = case.shown(tmp_path_factory, None)
     assert shown == without
 
 

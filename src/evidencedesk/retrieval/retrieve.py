@@ -93,6 +93,24 @@ class _Reading:
     degraded: tuple[str, ...] = ()
 
 
+class _KeptTokens:
+    """Stored token vectors of chunks: both steps that need them read each chunk's once."""
+
+    def __init__(self, question: _Question, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self._wanted = question.tokens is not None
+        self._read: dict[int, TokenVectors | None] = {}
+
+    def of(self, keys: Sequence[int]) -> list[TokenVectors] | None:
+        """Those of all the chunks; None where the index has none of some."""
+        if not self._wanted:
+            return None
+        unread = [key for key in keys if key not in self._read]
+        self._read.update(zip(unread, self.snapshot.token_vectors(unread), strict=True))
+        held = [each for key in keys if (each := self._read[key]) is not None]
+        return held if len(held) == len(keys) else None
+
+
 def retrieve(
     query: Query,
     snapshot: Snapshot,
@@ -127,13 +145,15 @@ def retrieve(
     """
     question = _understand(query, snapshot, embedder)
     found = snapshot.search(StoreQuery(question.groups, question.vector, candidates))
-    scores = _scores(question, snapshot, found)
+    words = QuestionWords.of(question.groups, found)
+    kept = _KeptTokens(question, snapshot)
+    scores = _scores(question, words, kept, found)
     rows = _admitted(found, scores, Floors(min_vector_score, min_keyword_score))[:k]
     chunks = snapshot.chunks([int(found.keys[row]) for row in rows])
     hits = tuple(_hit(found, scores, row, chunk) for row, chunk in zip(rows, chunks, strict=True))
     top = scored_chunks(chunks[:READ_CHUNKS], [hit.score for hit in hits[:READ_CHUNKS]])
-    reading = _read(question, snapshot, [int(found.keys[row]) for row in rows], top, calibrations)
-    words = QuestionWords.of(question.groups, found)
+    keys = [int(found.keys[row]) for row in rows[:READ_CHUNKS]]
+    reading = _read(question, kept, keys, top, calibrations)
     ranked, signals = rank_sentences(top, reading.likeness, words, reading.weights)
     return Retrieval(
         hits=hits,
@@ -166,33 +186,23 @@ def _question_tokens(text: str, snapshot: Snapshot, embedder: Embedder) -> Token
     return embedder.stored_tokens([text], query=True)[0] if keeps else None
 
 
-def _scores(question: _Question, snapshot: Snapshot, found: Candidates) -> NDArray[np.float64]:
+def _scores(
+    question: _Question, words: QuestionWords, kept: _KeptTokens, found: Candidates
+) -> NDArray[np.float64]:
     if question.vector is None:
         return keyword_only(found)
     vectors = [np.zeros((0, len(question.vector)), np.float32)] * len(found.keys)
     rows = ranking(without_sentences(found, question.vector))[:READ_CANDIDATES]
-    read = snapshot.sentence_vectors([int(found.keys[row]) for row in rows])
+    read = kept.snapshot.sentence_vectors([int(found.keys[row]) for row in rows])
     for row, sentences in zip(rows, read, strict=True):
         vectors[row] = sentences
     fused = fuse(found, vectors, question.vector)
     best = best_rows(fused)
-    held = _stored(question, snapshot, [int(found.keys[row]) for row in best])
+    held = kept.of([int(found.keys[row]) for row in best])
     if held is None or question.tokens is None:
         return fused
-    words = QuestionWords.of(question.groups, found)
     tokens = WeighedTokens.of(question.text, question.tokens, words, question.languages)
     return reordered(fused, best, held, tokens, deviation=found.statistics.vector_deviation)
-
-
-def _stored(
-    question: _Question, snapshot: Snapshot, keys: Sequence[int]
-) -> list[TokenVectors] | None:
-    """Token vectors of all the chunks; None where the index has none of some."""
-    if question.tokens is None:
-        return None
-    stored = snapshot.token_vectors(keys)
-    held = [each for each in stored if each is not None]
-    return held if len(held) == len(stored) else None
 
 
 def _admitted(found: Candidates, scores: NDArray[np.float64], floors: Floors) -> list[int]:
@@ -218,7 +228,7 @@ def _hit(found: Candidates, scores: NDArray[np.float64], row: int, chunk: Chunk)
 
 def _read(
     question: _Question,
-    snapshot: Snapshot,
+    kept: _KeptTokens,
     keys: Sequence[int],
     top: Sequence[ScoredChunk],
     calibrations: Calibrations,
@@ -226,9 +236,9 @@ def _read(
     if question.embedder is None or question.vector is None:
         nothing = np.zeros(sum(len(scored.spans) for scored in top))
         return _Reading(Likeness(nothing[:, None], nothing), KEYWORDS, calibrations.keywords)
-    cosines = sentence_cosines(question.vector, top, snapshot.sentence_vectors(keys[: len(top)]))
+    cosines = sentence_cosines(question.vector, top, kept.snapshot.sentence_vectors(keys))
     try:
-        held = _stored(question, snapshot, keys[: len(top)])
+        held = kept.of(keys)
         tokens = (
             token_similarity(question.text, top, question.embedder)
             if held is None or question.tokens is None
