@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from evidencedesk.adapters.embedders.onnx import OnnxEmbedder
-from evidencedesk.adapters.models.cache import cache_directory, where
+from evidencedesk.adapters.models.cache import cache_directory, locate
 from evidencedesk.adapters.stores.sqlite import SQLiteStore
 from evidencedesk.chunking import chunk_document
 from evidencedesk.indexing import embed_chunks
@@ -75,9 +75,10 @@ def json_lines(path: Path) -> Iterator[dict[str, str]]:
         yield from map(json.loads, lines)
 
 
-def open_model(*, keep_tokens: bool = False) -> Embedder:
-    """The pulled MiniLM."""
-    return OnnxEmbedder(where("minilm", cache_directory()), keep_tokens=keep_tokens)
+def open_model(name: str = "minilm", *, keep_tokens: bool = False) -> Embedder:
+    """A pulled model, or one in a folder."""
+    directory, precision = locate(name, cache_directory())
+    return OnnxEmbedder(directory, precision=precision, keep_tokens=keep_tokens)
 
 
 def whole(document: Document) -> tuple[Chunk, ...]:

@@ -12,10 +12,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.corpora import READER, Corpus, indexed, load, mean
+from benchmarks.corpora import READER, Corpus, indexed, load, mean, open_model
 from evidencedesk.access import AccessFilter, Principal
-from evidencedesk.adapters.embedders.onnx import OnnxEmbedder
-from evidencedesk.adapters.models.cache import cache_directory, locate
 from evidencedesk.errors import ModelError
 from evidencedesk.evaluation.metrics import reciprocal_rank
 from evidencedesk.model import Query, TokenVectors
@@ -50,7 +48,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=["minilm", "e5"])
     parser.add_argument("--cache", type=Path, help="folder in which indexes are kept")
     options = parser.parse_args()
-    models = {name: _opened(name) for name in options.models}
+    models = {name: Ranking(open_model(name)) for name in options.models}
     print(f"{'language':<10}{'search':<12}{'MRR@10':>8}{'ms':>7}", flush=True)
     for language in options.languages:
         corpus = load(options.folder / language, language)
@@ -59,11 +57,6 @@ def main() -> None:
             with indexed(corpus.documents, embedder, name=name, cache=options.cache) as store:
                 row = _row(corpus, store, embedder, language)
             print(f"{language:<10}{label:<12}{row}", flush=True)
-
-
-def _opened(name: str) -> Embedder:
-    directory, precision = locate(name, cache_directory())
-    return Ranking(OnnxEmbedder(directory, precision=precision))
 
 
 def _row(corpus: Corpus, store: Store, embedder: Embedder | None, language: str) -> str:

@@ -61,8 +61,9 @@ def main() -> None:
         "folder", type=Path, help="corpus.jsonl, queries.jsonl, qrels.tsv, qa.jsonl"
     )
     parser.add_argument("--cache", type=Path, help="folder in which the index is kept")
+    parser.add_argument("--token-vectors", action="store_true", help="keep and use token vectors")
     options = parser.parse_args()
-    corpus, model = load(options.folder), open_model()
+    corpus, model = load(options.folder), open_model(keep_tokens=options.token_vectors)
     rows = [json.loads(line) for line in (options.folder / "qa.jsonl").open(encoding="utf-8")]
     access = AccessFilter.for_principal(Principal(roles=frozenset({READER})))
     with indexed(corpus.documents, model, name="mtrag", cache=options.cache) as store:

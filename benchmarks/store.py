@@ -29,7 +29,7 @@ from typing import Any
 import numkong
 import numpy as np
 
-from benchmarks import store_postgres
+from benchmarks import store_partitions, store_postgres
 from benchmarks import store_workload as workload
 from benchmarks.store_timing import (
     SPEC,
@@ -88,11 +88,13 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="keep the indexes here and use those found")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
+    parser.add_argument("--partitions", action="store_true", help="in partitions, too (postgres)")
     parser.add_argument("--url", help="the PostgreSQL server; one of its own is started without")
     parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.engine == "postgres":
-        store_postgres.main(options, UtcClock())
+        engine = store_partitions if options.partitions else store_postgres
+        engine.main(options, UtcClock())
         return
     if options.read:
         print(json.dumps(measure_reader(options.read, options.queries)))

@@ -57,14 +57,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="the folder xquad, or one language of it")
     parser.add_argument("--cache", type=Path, help="folder in which the index is kept")
+    parser.add_argument("--model", default="minilm", help="a pulled model, or a folder")
     parser.add_argument("--token-vectors", action="store_true", help="keep and use token vectors")
     options = parser.parse_args()
     folder = options.folder / "en" if (options.folder / "en").is_dir() else options.folder
     lang = folder.name
     corpus = load(folder, lang, _halves(folder))
     questions = _questions(folder)
-    model = open_model(keep_tokens=options.token_vectors)
-    print(f"xquad {lang}: {len(corpus.documents)} paragraphs, {len(questions)} questions")
+    model = open_model(options.model, keep_tokens=options.token_vectors)
+    print(
+        f"xquad {lang}, {options.model}: {len(corpus.documents)} paragraphs, {len(questions)} questions"
+    )
     with indexed(
         corpus.documents, model, name=f"xquad-{lang}-halves", cache=options.cache
     ) as store:
