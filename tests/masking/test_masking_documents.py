@@ -193,18 +193,28 @@ def test_an_unknown_policy_fails_closed(tmp_path: Path, folder: Path) -> None:
     assert [each.code for each in report.failed] == ["bad_mask"]
 
 
+LINE = "Questions about the refund of a bike go to a@x.org in Graz.\n"
+
+
+@pytest.mark.parametrize(
+    "then", [LINE, "Questions go to Graz.\n", f"---\nid: renamed\n---\n{LINE}"]
+)
 def test_masking_that_is_switched_on_forgets_what_was_read_before(
-    tmp_path: Path, folder: Path
+    tmp_path: Path, folder: Path, then: str
 ) -> None:
-    (folder / "a.md").write_text("Write to a@x.org.\n")
+    """Also where the value is edited out, or the id changes, at the same time; in receipts, too."""
+    (folder / "a.md").write_text(LINE)
     with desk_of(tmp_path) as desk:
-        desk.ingest(folder)
+        desk.ingest(folder, roles={"staff"})
+        asked = desk.ask("Where do questions about the refund of a bike go?", principal=STAFF)
+        assert "a@x.org" in asked.text
         (folder / "evidencedesk-folder.yaml").write_text("defaults: {mask: mask}\n")
-        desk.ingest(folder)
+        (folder / "a.md").write_text(then)
+        desk.ingest(folder, roles={"staff"})
         (record,) = desk.documents(principal=ADMINISTRATOR)
         assert desk.history(record.id, principal=ADMINISTRATOR) == ()
-        (folder / "a.md").write_text("Write to a@x.org soon.\n")
-        assert len(desk.ingest(folder).changed) == 1
+        (folder / "a.md").write_text(then.replace("Graz", "Linz"))
+        assert len(desk.ingest(folder, roles={"staff"}).changed) == 1
         assert len(desk.history(record.id, principal=ADMINISTRATOR)) == 1
     texts = sqlite3.connect(tmp_path / "a.desk" / "index.sqlite3").iterdump()
     assert not any("a@x.org" in line for line in texts)

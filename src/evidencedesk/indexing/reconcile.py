@@ -35,6 +35,7 @@ _DESCRIPTIVE = (
     "warnings",
     "partial",
     "inputs_hash",
+    "masks",
 )
 
 

@@ -19,7 +19,8 @@ class IndexingPlan:
         change: how it differs from what is stored.
         chunks: for each live generation, its chunks; empty for METADATA and UNCHANGED.
         fill_vectors: the text is unchanged and only vectors are missing.
-        replaces: id under which the same source was stored before, when that was another one.
+        replaces: id under which the same source was stored before, when that was another one; its own
+            when nothing earlier of it may stay.
     """
 
     document: Document

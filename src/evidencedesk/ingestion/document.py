@@ -70,6 +70,7 @@ def build_document(
         warnings=parsed.warnings,
         partial=parsed.partial,
         inputs_hash=inputs_hash,
+        masks=parsed.masks,
     )
 
 

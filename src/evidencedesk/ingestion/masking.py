@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from evidencedesk.model import Block, Document, PageBoxes, ParsedDocument
+from evidencedesk.model import Block, Document, DocumentRecord, PageBoxes, ParsedDocument
 from evidencedesk.model.boxes import pack_boxes, unpack_boxes
 from evidencedesk.model.document import MASKED
 from evidencedesk.protocols import Detector
@@ -171,6 +171,7 @@ def mask_document(parsed: ParsedDocument, detectors: Sequence[Detector]) -> Pars
         title=None if parsed.title is None else masker.mask(parsed.title),
         metadata={key: _value(value, masker) for key, value in parsed.metadata.items()},
         warnings=tuple(map(masker.mask, parsed.warnings)),
+        masks=frozenset(detector.kind for detector in detectors),
     )
     if not masker.counts:
         return masked
@@ -178,20 +179,13 @@ def mask_document(parsed: ParsedDocument, detectors: Sequence[Detector]) -> Pars
     return replace(masked, warnings=(*masked.warnings, MASKED + counts))
 
 
-def masks_more(document: Document, earlier: Sequence[str]) -> bool:
-    """Whether a kind of value is masked in ``document`` that its last version showed.
+def masks_more(document: Document, earlier: DocumentRecord) -> bool:
+    """Whether a kind of value is looked for in ``document`` that its last version was not searched for.
 
-    Args:
-        document: the document as it is now.
-        earlier: the warnings of its last version.
+    Whether any is found does not matter: it may have been edited out just now, and stand in what came
+    before.
     """
-    return not _kinds(document.warnings) <= _kinds(earlier)
-
-
-def _kinds(warnings: Sequence[str]) -> frozenset[str]:
-    said = next((text for text in warnings if text.startswith(MASKED)), MASKED)
-    counts = said.removeprefix(MASKED).split(", ")
-    return frozenset(count.partition(" ")[2] for count in counts if count)
+    return not document.masks <= earlier.masks
 
 
 def _block(block: Block, moved: _Moved, masker: Masker) -> Block | None:

@@ -159,6 +159,7 @@ class ParsedDocument:
         metadata: other metadata declared in the content (front matter), values as parsed.
         warnings: what was not read, in words for a person ("2 of 14 pages have no text").
         partial: True when some of the content could not be read.
+        masks: kinds of values that were looked for to be masked, found or not.
     """
 
     text: str
@@ -174,6 +175,7 @@ class ParsedDocument:
     metadata: dict[str, object] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     partial: bool = False
+    masks: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,7 @@ class Document:
     person can open; ``root`` is the PATH given to ``ingest`` under which it was found. ``status``
     is one of ``current superseded draft archived``. ``inputs_hash`` covers everything the document
     was made from (bytes, parser, metadata given beside the file); an equal one means nothing to do.
+    ``masks`` are the kinds of values that were looked for to be masked, found or not.
     """
 
     id: str
@@ -212,6 +215,7 @@ class Document:
     warnings: tuple[str, ...] = ()
     partial: bool = False
     inputs_hash: str = ""
+    masks: frozenset[str] = frozenset()
 
     @property
     def masked(self) -> bool:

@@ -184,6 +184,7 @@ class DocumentRecord:
     warnings: tuple[str, ...] = ()
     partial: bool = False
     inputs_hash: str = ""
+    masks: frozenset[str] = frozenset()
 
     @property
     def masked(self) -> bool:

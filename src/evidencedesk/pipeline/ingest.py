@@ -99,13 +99,17 @@ class _Read:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Planned:
-    """A document to write, with its chunks per generation, not yet embedded."""
+    """A document to write, with its chunks per generation, not yet embedded.
+
+    ``forgets`` says that nothing earlier of it may stay.
+    """
 
     read: _Read
     document: Document
     change: Change
     chunks: Mapping[int, Sequence[IndexedChunk]]
     fills: bool = False
+    forgets: bool = False
 
 
 def ingest_document(document: Document, indexing: Indexing) -> Outcome:
@@ -249,15 +253,18 @@ def _plan(read: _Read, indexing: Indexing) -> _Planned | Outcome:
     known = record if record is not None and record.id == document.id else None
     if known is None:
         known = indexing.writer.record(document.tenant, document.id)
-    if known is not None and masks_more(document, known.warnings):
-        # Its earlier texts hold what is masked now; none of them may stay as history.
-        indexing.writer.remove_document(document.tenant, known.id)
-        known, read = None, replace(read, record=None)
+    # Earlier texts hold what is masked now; none of them may stay, as history or in receipts.
+    forgets = known is not None and masks_more(document, known)
+    if forgets:
+        known = None
+    elif record is not None and record.id != document.id and masks_more(document, record):
+        indexing.writer.remove_document(record.tenant, record.id)
+        read = replace(read, record=None)
     change = classify(document, known)
     generations = indexing.writer.generations()
     if change in {Change.ADDED, Change.CHANGED}:
         chunks = {each.id: chunk_for_index(document, each.chunking) for each in generations}
-        return _Planned(read, document, change, chunks)
+        return _Planned(read, document, change, chunks, forgets=forgets)
     lacking = [each for each in generations if known is not None and _lacks(known, each, indexing)]
     chunks = {each.id: chunk_for_index(document, each.chunking) for each in lacking}
     fills = known is not None and _vectors_due(chunks, indexing, generations) > known.vectors
@@ -333,7 +340,8 @@ def _carry_out(
 ) -> Outcome:
     document, record = planned.document, planned.read.record
     renamed = record.id if record is not None and record.id != document.id else None
-    plan = IndexingPlan(document, planned.change, chunks, planned.fills, replaces=renamed)
+    former = document.id if planned.forgets else renamed
+    plan = IndexingPlan(document, planned.change, chunks, planned.fills, replaces=former)
     written = write_document(indexing.writer, plan)
     return Outcome(
         source=planned.read.source,

@@ -139,9 +139,10 @@ class Writer(Protocol):
     ) -> None:
         """Store the document with its chunks for every live generation id, all old ones out.
 
-        The text stored before, if it differs, becomes history. ``replaces`` names another document
-        of the tenant, stored for the same source under the id it had before, that goes in the same
-        transaction; its history goes with it.
+        The text stored before, if it differs, becomes history. ``replaces`` names a document of the
+        tenant that goes in the same transaction, its history with it: another one, stored for the
+        same source under the id it had before; or this one, when nothing earlier of it may stay.
+        Then what receipts quote of it goes, too.
         """
 
     def update_document(self, document: Document) -> None:

@@ -143,6 +143,18 @@ class DocumentContract(StoreCase):
             assert snapshot.history("a") == ()
             assert snapshot.historic_text("a", first.content_hash) is None
 
+    def test_a_document_that_replaces_itself_leaves_nothing_earlier(self, store: Store) -> None:
+        put(store, "a", "bike fee")
+        put(store, "a", "rain")
+        document = make_document("a", ["lock"], STAFF)
+        with store.write() as writer:
+            writer.replace_document(document, {1: make_chunks(document)}, replaces="a")
+        assert texts(store, "a") == ["lock"]
+        with store.read(access=AS_STAFF) as snapshot:
+            assert snapshot.history("a") == ()
+            assert found(snapshot, "bike", "rain", "lock") == ["lock"]
+        assert store.check() == ()
+
     def test_publishing_a_document_does_not_publish_its_earlier_text(self, store: Store) -> None:
         secret = put(store, "a", "secret", rule=AccessRule(roles=frozenset({"sales"})))
         put(store, "a", "public")

@@ -64,8 +64,10 @@ class PostgresWriter(StoredDocuments):
         with self._changing(document.tenant, document.id, replaces):
             live = steps.matching(self.generations(), chunks)
             former = replaces and rows.find_document(self._connection, document.tenant, replaces)
-            if former and replaces != document.id:
+            if former:
                 rows.erase_document(self._connection, former)
+            if replaces == document.id:
+                blank_document(self._connection, document.tenant, document.id)
             doc = rows.put_document(self._connection, document, self._clock.now())
             self._place(doc, chunks, live)
 

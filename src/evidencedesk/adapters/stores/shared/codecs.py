@@ -28,7 +28,7 @@ from evidencedesk.model import (
     PageSpan,
 )
 
-_SETS = ("roles", "deny")
+_SETS = ("roles", "deny", "masks")
 _SHARED = tuple(
     field.name
     for field in fields(DocumentRecord)
@@ -67,7 +67,7 @@ def encode_record(record: DocumentRecord) -> str:
 def decode_record(stored: str, chunks: int = 0, vectors: int = 0) -> DocumentRecord:
     """The record, with the counts of one generation."""
     values = json.loads(stored)
-    values |= {name: frozenset(values[name]) for name in _SETS}
+    values |= {name: frozenset(values.get(name, ())) for name in _SETS}
     values["warnings"] = tuple(values["warnings"])
     values["ingested_at"] = decode_time(values["ingested_at"])
     return DocumentRecord(**values, chunks=chunks, vectors=vectors)

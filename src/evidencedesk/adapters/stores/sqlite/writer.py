@@ -98,8 +98,10 @@ class SQLiteWriter(StoredDocuments):
             live = steps.matching(self.generations(), chunks)
             sequence = rows.next_sequence(self._connection)
             former = replaces and rows.find_document(self._connection, document.tenant, replaces)
-            if former and replaces != document.id:
+            if former:
                 rows.erase_document(self._connection, sequence, former)
+            if replaces == document.id:
+                blank_document(self._connection, document.tenant, document.id)
             doc = rows.put_document(self._connection, document, self._clock.now())
             self._place(sequence, doc, chunks, live)
         self._compact_if_long()
