@@ -20,8 +20,9 @@ from postgres_stores import open_postgres, url_of
 
 from evidencedesk.access import AccessFilter
 from evidencedesk.adapters.stores.postgres import PostgresStore, partitions, schema
+from evidencedesk.adapters.stores.postgres.access_classes import admitted
 from evidencedesk.adapters.stores.postgres.address import Address
-from evidencedesk.adapters.stores.postgres.connections import Limits, Pool, transaction
+from evidencedesk.adapters.stores.postgres.connections import Limits, Pool, reading, transaction
 from evidencedesk.adapters.stores.postgres.partitions import CLASS_BITS
 from evidencedesk.errors import IndexUnavailableError, UsageError
 from evidencedesk.model import StoreQuery
@@ -225,6 +226,25 @@ class TestOnOtherServers:
         assert seen.keys() == {"right"}
         assert far.check() == ()
         assert far.placing().partitions()[home_of(far, "acme")].server == "north"
+
+    def test_a_move_waits_for_whoever_has_yet_to_ask_the_server_that_is_left(
+        self, far: PostgresStore
+    ) -> None:
+        put_for(far, "acme", "bike")
+        far.placing().move("acme", "north")
+        reader = reader_of("acme")
+        with ThreadPoolExecutor(1) as mover:
+            with far._pool.connection() as connection, reading(connection, reader):
+                classes, _ = admitted(connection, reader)
+                moved = mover.submit(far.placing().move, "acme", "")
+                with pytest.raises(TimeoutError):
+                    moved.result(timeout=1.0)
+                there = connection.execute(
+                    "SELECT count(*) FROM documents WHERE class = ANY (%s::integer[])",
+                    (sorted(classes),),
+                ).fetchone()
+                assert there == (1,)
+            assert moved.result(timeout=60.0) > 0
 
     def test_a_lost_server_is_an_error_and_the_others_answer(
         self, far: PostgresStore, postgres_together: list[PostgresServer]

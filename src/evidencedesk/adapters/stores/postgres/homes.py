@@ -161,9 +161,9 @@ def _outlive_readers(connection: Connection) -> None:
     """Wait for transactions that began before now: they still ask for rows where they were."""
     row = connection.execute("SELECT clock_timestamp()").fetchone()
     assert row is not None
-    while connection.execute(
-        "SELECT FROM pg_stat_activity WHERE xact_start < %s AND pid <> pg_backend_pid() "
-        "AND datname = current_database() LIMIT 1",
-        row,
-    ).fetchone():
+    earlier = (
+        "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE xact_start < %s "
+        "AND pid <> pg_backend_pid() AND datname = current_database())"
+    )
+    while connection.execute(earlier, row).fetchone() == (True,):
         time.sleep(_POLL)
