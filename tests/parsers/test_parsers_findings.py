@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from evidencedesk.adapters.parsers.archive import ArchiveParser
 from evidencedesk.adapters.parsers.decoding import decode
 from evidencedesk.adapters.parsers.delimited import CsvParser
 from evidencedesk.adapters.parsers.mail import MailboxParser, MailParser
@@ -102,3 +103,11 @@ def test_a_mailbox_in_which_no_message_begins_is_damaged_and_an_empty_one_is_emp
         MailboxParser().members(b"Fro\0 nobody\n", "a.mbox")
     assert caught.value.code == "damaged"
     assert MailboxParser().members(b" \n", "a.mbox").members == ()
+
+
+def test_a_member_without_a_name_is_taken_under_another() -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(""), "The words are there.")
+    (member,) = ArchiveParser().members(made.getvalue(), "a.zip").members
+    assert (member.name, member.data) == ("file", b"The words are there.")

@@ -103,7 +103,7 @@ class _Unpacking:
     def members(self, entries: list[zipfile.ZipInfo]) -> Iterator[Member]:
         for entry in entries:
             name = clean_name(entry.filename)
-            if entry.is_dir() or _is_hidden(name):
+            if entry.filename.endswith("/") or _is_hidden(name):
                 continue
             reason = self._reason_against(entry, name)
             data = None if reason else self._read(entry, name)
