@@ -16,12 +16,14 @@ from evidencedesk.testing.store_ledger import LedgerContract
 from evidencedesk.testing.store_permissions import PermissionContract
 from evidencedesk.testing.store_processes import ProcessContract
 from evidencedesk.testing.store_search import SearchContract
+from evidencedesk.testing.store_vectors import VectorContract
 
 
 class StoreContract(
     DocumentContract,
     GenerationContract,
     SearchContract,
+    VectorContract,
     PermissionContract,
     ProcessContract,
     LedgerContract,
