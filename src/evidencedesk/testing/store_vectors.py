@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from evidencedesk.errors import IndexMismatchError
+from evidencedesk.model import StoreQuery
 from evidencedesk.protocols import Store
 from evidencedesk.testing.store_case import (
     AS_STAFF,
