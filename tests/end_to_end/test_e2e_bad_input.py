@@ -174,7 +174,7 @@ def test_no_room_for_temporary_files(shell: Shell):
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
     """A folder that other users can reach."""
-    folder = Path(tempfile.mkdtemp(prefix="evidencedesk-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="evidencedesk-"))
     yield folder
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755)
